@@ -1,0 +1,323 @@
+"""Every table's contract: schema, key, partitioning, and what each column means.
+
+The one place for it: the writer refuses what does not fit, the Great Expectations suites are derived from it, and
+`docs/tables.md` is generated from it. What does not belong here: how a table is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import polars as pl
+
+Text = pl.String()
+Texts = pl.List(pl.String())
+Key = pl.Int64()
+Author = pl.Struct({"id": pl.String(), "name": pl.String(), "org": pl.String(), "org_id": pl.String()})
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its Polars type, its meaning, and whether a null is allowed."""
+
+    dtype: pl.DataType
+    about: str
+    nullable: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
+    values: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """One Delta table.
+
+    key: the columns that name a row inside the table. Unique, never null.
+    partition_by: the column that Delta partitions by, or None.
+    provenance: columns that tell how a row was made; a difference in them alone is no change of the row.
+    compared: the columns that decide whether a row changed (all but provenance, unless given: vectors are not read
+        again only to be compared, their text hash and model say the same).
+    feed: whether the Change Data Feed is on. Off where a partition is a file of a dump: one edited line shifts the byte
+        offset of all that follow, so the partition is replaced whole, and nobody reads the feed of it.
+    """
+
+    name: str
+    about: str
+    key: tuple[str, ...]
+    columns: Mapping[str, Column] = field(repr=False)
+    partition_by: str | None = "shard"
+    provenance: tuple[str, ...] = ()
+    compared: tuple[str, ...] | None = None
+    feed: bool = True
+
+    @cached_property
+    def schema(self) -> pl.Schema:
+        return pl.Schema({name: column.dtype for name, column in self.columns.items()})
+
+    @cached_property
+    def compared_columns(self) -> tuple[str, ...]:
+        """The columns whose change is a change of the row, in schema order."""
+        if self.compared is not None:
+            return self.compared
+        return tuple(name for name in self.columns if name not in self.provenance)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        return tuple(name for name, column in self.columns.items() if not column.nullable)
+
+
+def _shard(about: str) -> Column:
+    return Column(Text, about)
+
+
+METHOD = Column(Text, "what made the row: reader, rule or model")
+CODE_VERSION = Column(Text, "version of the code that made the row")
+
+_BIBLIOGRAPHIC: dict[str, Column] = {
+    "title": Column(Text, "title, markup and entities decoded", nullable=True),
+    "abstract": Column(Text, "abstract as plain text", nullable=True),
+    "year": Column(pl.Int32(), "year of publication", nullable=True, minimum=1000, maximum=2100),
+    "doi": Column(Text, "normalised DOI; null where there is none or it is not valid", nullable=True),
+    "venue": Column(Text, "venue as text", nullable=True),
+    "venue_id": Column(Text, "the dump's id of the venue", nullable=True),
+    "authors": Column(pl.List(Author), "authors in order: id, name, organisation and its id"),
+    "keywords": Column(Texts, "keywords as given"),
+    "lang": Column(Text, "language as given", nullable=True),
+    "doc_type": Column(Text, "document type as given", nullable=True),
+    "volume": Column(Text, "volume", nullable=True),
+    "issue": Column(Text, "issue", nullable=True),
+    "page_start": Column(Text, "first page", nullable=True),
+    "page_end": Column(Text, "last page", nullable=True),
+    "issn": Column(Text, "ISSN as given", nullable=True),
+    "isbn": Column(Text, "ISBN as given", nullable=True),
+    "publisher": Column(Text, "publisher", nullable=True),
+    "pdf": Column(Text, "address of a PDF", nullable=True),
+    "urls": Column(Texts, "addresses as given"),
+    "n_citation": Column(pl.Int64(), "the dump's own citation count; never used as a degree", nullable=True),
+    "references": Column(Texts, "record ids that the reference list names, as text, in order, repeats kept"),
+}
+
+DUMP_MANIFEST = Table(
+    name="dump_manifest",
+    about="The parts of the dump as they are now: one row a file.",
+    key=("dump_part",),
+    partition_by=None,
+    columns={
+        "dump_part": Column(Text, "path of the file below the dump folder, with forward slashes"),
+        "edition": Column(Text, "issue of the dump: the folder of the part, empty for a flat folder"),
+        "bytes": Column(pl.Int64(), "size of the file in bytes", minimum=0),
+        "checksum": Column(Text, "XXH3-128 of the file's bytes, hexadecimal"),
+        "format": Column(Text, "recognised format and compression, such as oag-jsonl+gzip"),
+    },
+)
+
+RECORDS = Table(
+    name="records",
+    about="Every parsed record of every part, normalised. One row a line that could be read.",
+    key=("dump_part", "byte_offset"),
+    partition_by="dump_part",
+    provenance=("code_version",),
+    feed=False,
+    columns={
+        "dump_part": Column(Text, "the part it comes from"),
+        "edition": Column(Text, "issue of the dump the part belongs to"),
+        "byte_offset": Column(pl.Int64(), "offset of the line in the uncompressed part, bytes", minimum=0),
+        "byte_length": Column(pl.Int64(), "length of the line without its line end, bytes", minimum=1),
+        "record_id": Column(Text, "the dump's id, as text"),
+        "record_key": Column(Key, "XXH3-64 of record_id, as a signed integer"),
+        "content_hash": Column(Key, "XXH3-64 of the line's bytes without surrounding white space, as a signed integer"),
+        **_BIBLIOGRAPHIC,
+        "title_raw": Column(Text, "title as given, where it differs from title", nullable=True),
+        "doi_raw": Column(Text, "DOI as given, where it differs from doi", nullable=True),
+        "year_raw": Column(Text, "year as given, where it is not the same number", nullable=True),
+        "title_fingerprint": Column(Text, "MD5 of the folded title, hexadecimal; null where the title is no key", nullable=True),
+        "author_keys": Column(pl.List(Key), "XXH3-64 of each author's folded family name and initial, distinct, sorted"),
+        "reference_keys": Column(pl.List(Key), "XXH3-64 of each entry of references, same order"),
+        "flags": Column(Texts, "what was odd about the record, such as year_unusable, doi_invalid, reference_shape"),
+        "method": METHOD,
+        "code_version": CODE_VERSION,
+    },
+)
+
+REJECTS = Table(
+    name="rejects",
+    about="Every line of every part that is no record, with the reason.",
+    key=("dump_part", "byte_offset"),
+    partition_by="dump_part",
+    provenance=("code_version",),
+    feed=False,
+    columns={
+        "dump_part": Column(Text, "the part it comes from"),
+        "byte_offset": Column(pl.Int64(), "offset of the line in the uncompressed part, bytes", minimum=0),
+        "byte_length": Column(pl.Int64(), "length of the line without its line end, bytes", minimum=0),
+        "reason": Column(Text, "reason code: blank, not_json, not_an_object, no_id, invalid_utf8, nul_byte, truncated, lone_surrogate…"),
+        "detail": Column(Text, "what the parser said", nullable=True),
+        "excerpt": Column(Text, "the first 200 characters of the line, undecodable bytes replaced"),
+        "method": METHOD,
+        "code_version": CODE_VERSION,
+    },
+)
+
+IDENTITY_RULES = ("representative", "same_id", "same_doi", "title_to_doi", "title")
+
+IDENTITIES = Table(
+    name="identities",
+    about="Which paper each record belongs to, and the rule that decided. One row a distinct record (id, edition, content).",
+    key=("record_id", "edition", "content_hash"),
+    provenance=("code_version",),
+    columns={
+        "record_id": Column(Text, "the dump's id"),
+        "record_key": Column(Key, "XXH3-64 of record_id"),
+        "edition": Column(Text, "issue of the dump"),
+        "content_hash": Column(Key, "hash of the record's bytes"),
+        "copies": Column(pl.Int64(), "how many lines of the dump hold exactly this record", minimum=1),
+        "is_current": Column(pl.Boolean(), "whether it is the newest record of its id: only that one contributes keys"),
+        "paper_id": Column(Text, "record id of the paper's representative"),
+        "paper_key": Column(Key, "XXH3-64 of paper_id"),
+        "shard": _shard("shard of the paper, two digits"),
+        "rule": Column(Text, "the rule that joined the record to its paper", values=IDENTITY_RULES),
+        "flags": Column(Texts, "doi_conflict: its DOI also stands on a work with nothing in common"),
+        "code_version": CODE_VERSION,
+    },
+)
+
+PAPERS = Table(
+    name="papers",
+    about="One row a paper, merged from its records.",
+    key=("paper_id",),
+    provenance=("code_version",),
+    columns={
+        "paper_id": Column(Text, "record id of the representative"),
+        "paper_key": Column(Key, "XXH3-64 of paper_id"),
+        "shard": _shard("stable_hash(paper_id) % n, two digits"),
+        **_BIBLIOGRAPHIC,
+        "record_ids": Column(Texts, "ids of all its records, distinct, sorted; each resolves to this paper"),
+        "editions": Column(Texts, "issues of the dump it occurs in, oldest first"),
+        "flags": Column(Texts, "flags of its records and of its identity, distinct, sorted"),
+        "members_hash": Column(Key, "hash over its records' contents: what the row was computed from"),
+        "method": METHOD,
+        "code_version": CODE_VERSION,
+    },
+)
+
+_EDGE: dict[str, Column] = {
+    "citing_id": Column(Text, "paper that cites"),
+    "cited_id": Column(Text, "paper that is cited"),
+    "shard": _shard("shard of the citing paper"),
+}
+
+CITATIONS = Table(
+    name="citations",
+    about="Resolved citations between distinct papers, each once.",
+    key=("citing_id", "cited_id"),
+    columns=_EDGE,
+)
+
+_DEGREES: dict[str, Column] = {
+    "paper_id": Column(Text, "the paper"),
+    "shard": _shard("shard of the paper"),
+    "in_degree": Column(pl.Int64(), "papers that cite it", minimum=0),
+    "out_degree": Column(pl.Int64(), "papers it cites", minimum=0),
+    "total_degree": Column(pl.Int64(), "in_degree + out_degree (plus outside references where the profile adds them)", minimum=0),
+}
+
+DEGREES = Table(
+    name="degrees",
+    about="Degrees of every paper, and whether it is in the core; where not, why not.",
+    key=("paper_id",),
+    columns={
+        **_DEGREES,
+        "self_references": Column(pl.Int64(), "references that resolve to the paper itself", minimum=0),
+        "repeated_references": Column(pl.Int64(), "references beyond the first to the same paper", minimum=0),
+        "unresolved_references": Column(pl.Int64(), "references that lead outside the corpus", minimum=0),
+        "is_core": Column(pl.Boolean(), "whether both thresholds of the profile are met"),
+        "reason": Column(Text, "core, low_total, low_in or low_both", values=("core", "low_total", "low_in", "low_both")),
+    },
+)
+
+CORE_PAPERS = Table(
+    name="core_papers",
+    about="Papers whose degrees meet the profile's thresholds.",
+    key=("paper_id",),
+    columns=_DEGREES,
+)
+
+CORE_CITATIONS = Table(
+    name="core_citations",
+    about="Citations with both ends in the core.",
+    key=("citing_id", "cited_id"),
+    columns=_EDGE,
+)
+
+EMBEDDINGS = Table(
+    name="embeddings",
+    about="The vector of every paper that could be embedded.",
+    key=("paper_id",),
+    provenance=("code_version",),
+    compared=("paper_id", "shard", "faiss_id", "text_hash", "model"),
+    columns={
+        "paper_id": Column(Text, "the paper"),
+        "shard": _shard("shard of the paper"),
+        "faiss_id": Column(pl.Int64(), "shard × 10¹⁰ + offset; offsets are handed out once", minimum=0),
+        "text_hash": Column(Text, "XXH3-128 of the embedded text, hexadecimal"),
+        "model": Column(Text, "fingerprint of model, revision, prefix and normalisation"),
+        "vector": Column(pl.List(pl.Float32()), "the vector, unit length"),
+        "code_version": CODE_VERSION,
+    },
+)
+
+EMBEDDING_FAILURES = Table(
+    name="embedding_failures",
+    about="Papers that could not be embedded, with the reason.",
+    key=("paper_id",),
+    provenance=("code_version",),
+    columns={
+        "paper_id": Column(Text, "the paper"),
+        "shard": _shard("shard of the paper"),
+        "text_hash": Column(Text, "XXH3-128 of the text"),
+        "model": Column(Text, "fingerprint of the model that refused it"),
+        "reason": Column(Text, "empty_text, too_long, rejected, not_finite, zero_vector or the endpoint's word"),
+        "code_version": CODE_VERSION,
+    },
+)
+
+FAISS_IDS = Table(
+    name="faiss_ids",
+    about="The ledger of vector ids: every id ever handed out, kept when its paper goes.",
+    key=("paper_id",),
+    columns={
+        "paper_id": Column(Text, "the paper"),
+        "shard": _shard("shard of the paper"),
+        "faiss_id": Column(pl.Int64(), "shard × 10¹⁰ + offset", minimum=0),
+    },
+)
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        DUMP_MANIFEST,
+        RECORDS,
+        REJECTS,
+        IDENTITIES,
+        PAPERS,
+        CITATIONS,
+        DEGREES,
+        CORE_PAPERS,
+        CORE_CITATIONS,
+        EMBEDDINGS,
+        EMBEDDING_FAILURES,
+        FAISS_IDS,
+    )
+}
+
+
+def table(name: str) -> Table:
+    """The contract of that name. Raises NotFound, naming the tables there are."""
+    from scholarlake.errors import NotFound
+
+    try:
+        return TABLES[name]
+    except KeyError:
+        raise NotFound(f"no table {name!r}; there are: {', '.join(sorted(TABLES))}") from None

@@ -1,0 +1,100 @@
+"""The lake as a folder: where its tables, artifacts, receipts, releases and caches lie, and how many shards it has.
+
+    lake.json            what was fixed when the lake was made
+    tables/NAME          Delta tables
+    artifacts/…          indices, by content
+    receipts/…           what each stage last made, from which inputs
+    releases/NAME.json   what readers read
+    spool/…              finished items of work under way; safe to lose, dear to redo
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from scholarlake.errors import LakeError
+from scholarlake.lake import contracts
+from scholarlake.lake.files import read_json, write_json
+from scholarlake.lake.hashing import shard_of
+
+FORMAT = 1
+MAX_SHARDS = 99  # Dagster judges staleness wrongly over 100 and more upstream partitions
+
+
+@dataclass(frozen=True)
+class Lake:
+    """A lake's folder and its number of shards. Make one with `create`, `open` or `open_or_create`."""
+
+    root: Path
+    shards: int
+
+    @classmethod
+    def create(cls, root: Path, shards: int) -> Lake:
+        if not 1 <= shards <= MAX_SHARDS:
+            raise LakeError(f"a lake has 1 to {MAX_SHARDS} shards, not {shards}; set `shards` in the profile")
+        write_json(root / "lake.json", {"format": FORMAT, "shards": shards})
+        return cls(root.resolve(), shards)
+
+    @classmethod
+    def open(cls, root: Path) -> Lake:
+        """Open an existing lake. Raises LakeError where there is none, or one of another format."""
+        path = root / "lake.json"
+        if not path.is_file():
+            raise LakeError(f"no lake at {root}; make one with `scholarlake build --dumps DIR --lake {root}`")
+        try:
+            facts = read_json(path)
+            shards, version = int(facts["shards"]), int(facts["format"])
+        except (ValueError, KeyError, TypeError) as fault:
+            raise LakeError(f"{path} is damaged ({fault}); restore it from a copy") from fault
+        if version != FORMAT:
+            raise LakeError(f"{root} has lake format {version}, this version reads {FORMAT}; use the version that made it")
+        return cls(root.resolve(), shards)
+
+    @classmethod
+    def open_or_create(cls, root: Path, shards: int) -> Lake:
+        """Open the lake at root, or make it. Raises LakeError where it has another number of shards."""
+        if not (root / "lake.json").is_file():
+            if root.is_dir() and any(root.iterdir()):
+                raise LakeError(f"{root} is not empty and holds no lake; name an empty folder")
+            return cls.create(root, shards)
+        lake = cls.open(root)
+        if lake.shards != shards:
+            raise LakeError(
+                f"{root} was made with {lake.shards} shards, the profile says {shards}; "
+                f"set `shards: {lake.shards}` in the profile, or build into another folder"
+            )
+        return lake
+
+    @property
+    def shard_keys(self) -> list[str]:
+        return [f"{shard:02d}" for shard in range(self.shards)]
+
+    def shard_of(self, paper_id: str) -> str:
+        return shard_of(paper_id, self.shards)
+
+    def table_path(self, name: str) -> Path:
+        return self.root / "tables" / contracts.table(name).name
+
+    @property
+    def artifacts(self) -> Path:
+        return self.root / "artifacts"
+
+    @property
+    def receipts(self) -> Path:
+        return self.root / "receipts"
+
+    @property
+    def releases(self) -> Path:
+        return self.root / "releases"
+
+    def spool(self, *names: str) -> Path:
+        return self.root.joinpath("spool", *names)
+
+    def scan(self, name: str, version: int | None = None) -> pl.LazyFrame:
+        """A table as a lazy frame, at a version or the newest; empty and typed where it was never written."""
+        from scholarlake.lake import delta
+
+        return delta.scan(self, name, version)

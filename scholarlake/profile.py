@@ -1,0 +1,89 @@
+"""A profile: every number that a corpus may want different, read from `data/profiles/NAME.yaml` or a file named by path.
+
+What does not belong here: which model a role uses (`data/models.yaml`), where the lake lies (the command line or the environment).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from scholarlake.errors import ScholarLakeError
+from scholarlake.lake.home import MAX_SHARDS
+
+
+class ProfileError(ScholarLakeError):
+    """A profile is missing or holds a value that can't be."""
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Reading(Section):
+    """How dumps are read."""
+
+    workers: int = Field(2, ge=1, description="processes that parse at once")
+    block_bytes: int = Field(32 << 20, ge=1 << 10, description="bytes of uncompressed lines a worker takes at a time")
+    max_line_bytes: int = Field(64 << 20, ge=1 << 10, description="a longer line is a reject, not an exhausted memory")
+    reject_warn: float = Field(0.001, ge=0, le=1, description="share of rejected lines in a part that warns")
+    reject_block: float = Field(0.2, ge=0, le=1, description="share of rejected lines in a part that blocks")
+
+
+class Core(Section):
+    """Which papers are the core (SciLENS, appendix D)."""
+
+    min_total: int = Field(40, ge=0, description="least total degree")
+    min_in: int = Field(10, ge=0, description="least in-degree")
+    count_outside_references: bool = Field(False, description="whether references that lead outside the corpus count towards the total, as SciLENS's edge buffers do")
+
+
+class Dense(Section):
+    """Embedding and vector index (SciLENS, appendix A, table 5)."""
+
+    max_characters: int = Field(8_000, ge=1, description="longest embedding text")
+    centroids: int = Field(4_096, ge=1, description="centroids per shard at full size; fewer where a shard is small")
+    probes: int = Field(32, ge=1, description="lists visited by a query, out of the centroids")
+    recall_queries: int = Field(100, ge=1, description="papers sampled per shard to measure recall")
+    min_recall: float = Field(0.9, ge=0, le=1, description="least recall@10 against exact search")
+    retrain_drift: float = Field(0.2, ge=0, description="share of vectors changed since the centroids were trained at which they are trained anew")
+
+
+class Schedules(Section):
+    """When refreshes run by themselves, once switched on. Cron, UTC."""
+
+    corpus_refresh: str = "0 3 * * 1"
+    reconcile: str = "0 5 * * *"
+
+
+class Profile(Section):
+    """All settings of a build."""
+
+    name: str
+    shards: int = Field(16, ge=1, le=MAX_SHARDS)
+    reading: Reading = Reading()  # type: ignore[call-arg]
+    core: Core = Core()  # type: ignore[call-arg]
+    dense: Dense = Dense()  # type: ignore[call-arg]
+    schedules: Schedules = Schedules()
+
+
+def load(name_or_path: str, folder: Path) -> Profile:
+    """Read a profile by name from folder, or by path. Raises ProfileError with the field at fault."""
+    path = Path(name_or_path)
+    if path.suffix not in (".yaml", ".yml"):
+        path = folder / f"{name_or_path}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(found.stem for found in folder.glob("*.yaml"))) or "none"
+        raise ProfileError(f"no profile {name_or_path!r}; there are: {known}")
+    try:
+        values: Any = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        return Profile.model_validate({"name": path.stem, **values})
+    except (yaml.YAMLError, TypeError) as fault:
+        raise ProfileError(f"{path.name} can't be read: {' '.join(str(fault).split())}") from fault
+    except ValidationError as fault:
+        first = fault.errors()[0]
+        where = ".".join(str(step) for step in first["loc"]) or "the file"
+        raise ProfileError(f"{path.name}: {where}: {first['msg']}") from fault
