@@ -15,12 +15,19 @@ import polars as pl
 Text = pl.String()
 Texts = pl.List(pl.String())
 Key = pl.Int64()
+ID = r"^[\s\S]"  # an id may be anything but empty
+MD5_OR_XXH128 = r"^[0-9a-f]{32}$"
+TWO_DIGITS = r"^[0-9]{2}$"
 Author = pl.Struct({"id": pl.String(), "name": pl.String(), "org": pl.String(), "org_id": pl.String()})
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its Polars type, its meaning, and whether a null is allowed."""
+    """One column: its Polars type, its meaning, and whether a null is allowed.
+
+    minimum, maximum: bounds, inclusive. values: all that may occur. pattern: a regular expression that every value matches
+    from its start, in the syntax that Python and Rust share.
+    """
 
     dtype: pl.DataType
     about: str
@@ -28,6 +35,7 @@ class Column:
     minimum: float | None = None
     maximum: float | None = None
     values: tuple[str, ...] | None = None
+    pattern: str | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,7 @@ class Table:
 
 
 def _shard(about: str) -> Column:
-    return Column(Text, about)
+    return Column(Text, about, pattern=TWO_DIGITS)
 
 
 METHOD = Column(Text, "what made the row: reader, rule or model")
@@ -108,7 +116,7 @@ DUMP_MANIFEST = Table(
         "dump_part": Column(Text, "path of the file below the dump folder, with forward slashes"),
         "edition": Column(Text, "issue of the dump: the folder of the part, empty for a flat folder"),
         "bytes": Column(pl.Int64(), "size of the file in bytes", minimum=0),
-        "checksum": Column(Text, "XXH3-128 of the file's bytes, hexadecimal"),
+        "checksum": Column(Text, "XXH3-128 of the file's bytes, hexadecimal", pattern=MD5_OR_XXH128),
         "format": Column(Text, "recognised format and compression, such as oag-jsonl+gzip"),
     },
 )
@@ -125,14 +133,14 @@ RECORDS = Table(
         "edition": Column(Text, "issue of the dump the part belongs to"),
         "byte_offset": Column(pl.Int64(), "offset of the line in the uncompressed part, bytes", minimum=0),
         "byte_length": Column(pl.Int64(), "length of the line without its line end, bytes", minimum=1),
-        "record_id": Column(Text, "the dump's id, as text"),
+        "record_id": Column(Text, "the dump's id, as text", pattern=ID),
         "record_key": Column(Key, "XXH3-64 of record_id, as a signed integer"),
         "content_hash": Column(Key, "XXH3-64 of the line's bytes without surrounding white space, as a signed integer"),
         **_BIBLIOGRAPHIC,
         "title_raw": Column(Text, "title as given, where it differs from title", nullable=True),
         "doi_raw": Column(Text, "DOI as given, where it differs from doi", nullable=True),
         "year_raw": Column(Text, "year as given, where it is not the same number", nullable=True),
-        "title_fingerprint": Column(Text, "MD5 of the folded title, hexadecimal; null where the title is no key", nullable=True),
+        "title_fingerprint": Column(Text, "MD5 of the folded title, hexadecimal; null where the title is no key", nullable=True, pattern=MD5_OR_XXH128),
         "author_keys": Column(pl.List(Key), "XXH3-64 of each author's folded family name and initial, distinct, sorted"),
         "reference_keys": Column(pl.List(Key), "XXH3-64 of each entry of references, same order"),
         "flags": Column(Texts, "what was odd about the record, such as year_unusable, doi_invalid, reference_shape"),
@@ -168,13 +176,13 @@ IDENTITIES = Table(
     key=("record_id", "edition", "content_hash"),
     provenance=("code_version",),
     columns={
-        "record_id": Column(Text, "the dump's id"),
+        "record_id": Column(Text, "the dump's id", pattern=ID),
         "record_key": Column(Key, "XXH3-64 of record_id"),
         "edition": Column(Text, "issue of the dump"),
         "content_hash": Column(Key, "hash of the record's bytes"),
         "copies": Column(pl.Int64(), "how many lines of the dump hold exactly this record", minimum=1),
         "is_current": Column(pl.Boolean(), "whether it is the newest record of its id: only that one contributes keys"),
-        "paper_id": Column(Text, "record id of the paper's representative"),
+        "paper_id": Column(Text, "record id of the paper's representative", pattern=ID),
         "paper_key": Column(Key, "XXH3-64 of paper_id"),
         "shard": _shard("shard of the paper, two digits"),
         "rule": Column(Text, "the rule that joined the record to its paper", values=IDENTITY_RULES),
@@ -189,7 +197,7 @@ PAPERS = Table(
     key=("paper_id",),
     provenance=("code_version",),
     columns={
-        "paper_id": Column(Text, "record id of the representative"),
+        "paper_id": Column(Text, "record id of the representative", pattern=ID),
         "paper_key": Column(Key, "XXH3-64 of paper_id"),
         "shard": _shard("stable_hash(paper_id) % n, two digits"),
         **_BIBLIOGRAPHIC,
@@ -203,8 +211,8 @@ PAPERS = Table(
 )
 
 _EDGE: dict[str, Column] = {
-    "citing_id": Column(Text, "paper that cites"),
-    "cited_id": Column(Text, "paper that is cited"),
+    "citing_id": Column(Text, "paper that cites", pattern=ID),
+    "cited_id": Column(Text, "paper that is cited", pattern=ID),
     "shard": _shard("shard of the citing paper"),
 }
 
@@ -216,7 +224,7 @@ CITATIONS = Table(
 )
 
 _DEGREES: dict[str, Column] = {
-    "paper_id": Column(Text, "the paper"),
+    "paper_id": Column(Text, "the paper", pattern=ID),
     "shard": _shard("shard of the paper"),
     "in_degree": Column(pl.Int64(), "papers that cite it", minimum=0),
     "out_degree": Column(pl.Int64(), "papers it cites", minimum=0),
@@ -258,10 +266,10 @@ EMBEDDINGS = Table(
     provenance=("code_version",),
     compared=("paper_id", "shard", "faiss_id", "text_hash", "model"),
     columns={
-        "paper_id": Column(Text, "the paper"),
+        "paper_id": Column(Text, "the paper", pattern=ID),
         "shard": _shard("shard of the paper"),
         "faiss_id": Column(pl.Int64(), "shard × 10¹⁰ + offset; offsets are handed out once", minimum=0),
-        "text_hash": Column(Text, "XXH3-128 of the embedded text, hexadecimal"),
+        "text_hash": Column(Text, "XXH3-128 of the embedded text, hexadecimal", pattern=MD5_OR_XXH128),
         "model": Column(Text, "fingerprint of model, revision, prefix and normalisation"),
         "vector": Column(pl.List(pl.Float32()), "the vector, unit length"),
         "code_version": CODE_VERSION,
@@ -274,9 +282,9 @@ EMBEDDING_FAILURES = Table(
     key=("paper_id",),
     provenance=("code_version",),
     columns={
-        "paper_id": Column(Text, "the paper"),
+        "paper_id": Column(Text, "the paper", pattern=ID),
         "shard": _shard("shard of the paper"),
-        "text_hash": Column(Text, "XXH3-128 of the text"),
+        "text_hash": Column(Text, "XXH3-128 of the text", pattern=MD5_OR_XXH128),
         "model": Column(Text, "fingerprint of the model that refused it"),
         "reason": Column(Text, "empty_text, too_long, rejected, not_finite, zero_vector or the endpoint's word"),
         "code_version": CODE_VERSION,
@@ -288,7 +296,7 @@ FAISS_IDS = Table(
     about="The ledger of vector ids: every id ever handed out, kept when its paper goes.",
     key=("paper_id",),
     columns={
-        "paper_id": Column(Text, "the paper"),
+        "paper_id": Column(Text, "the paper", pattern=ID),
         "shard": _shard("shard of the paper"),
         "faiss_id": Column(pl.Int64(), "shard × 10¹⁰ + offset", minimum=0),
     },
