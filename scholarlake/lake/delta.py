@@ -1,0 +1,491 @@
+"""The one writer of Delta tables, and the one way to read them.
+
+Nothing else in the project commits to a table. Two ways in, by what is known about the change:
+
+- rows are compared by key with what is there, and one MERGE inside an explicit partition predicate carries exactly what
+  changed into the Change Data Feed (`write_partition`, `apply`); equal rows make no version;
+- a partition that is new, or that stands for a whole file of a dump, is laid down as Parquet files aside, by as many
+  processes as like, and becomes visible in one commit (`stage`, `commit_staged`).
+
+Partitions are locked on this machine while they are read, compared and written, because Delta lets two blind appends
+to one partition both succeed. The lock goes with the process, however it ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import numpy as np
+import polars as pl
+from deltalake import CommitProperties, DeltaTable, Schema
+from deltalake.exceptions import CommitFailedError, TableNotFoundError
+from deltalake.transaction import AddAction
+
+from scholarlake.errors import ContractError, LakeError
+from scholarlake.lake.contracts import Table, table
+from scholarlake.lake.hashing import digest
+from scholarlake.lake.home import Lake
+
+ATTEMPTS = 5
+_SEED = 20_220_401  # any fixed number: row hashes are compared only among those made with it
+_OPERATION = "__operation"
+_CONFIGURATION = {
+    # Time travel to a pinned version needs its log: releases, not days, decide how long history is kept.
+    "delta.enableExpiredLogCleanup": "false",
+    "delta.logRetentionDuration": "interval 36500 days",
+}
+
+
+@dataclass(frozen=True)
+class Commit:
+    """Who commits: goes into the commit's metadata."""
+
+    run_id: str
+    code_version: str
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    def properties(self) -> CommitProperties:
+        return CommitProperties(
+            custom_metadata={
+                "run_id": self.run_id,
+                "code_version": self.code_version,
+                "inputs": json.dumps(dict(self.inputs), sort_keys=True),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Content:
+    """What rows a partition holds, independent of their order: their number and the wrapped sum of their hashes."""
+
+    rows: int = 0
+    total: int = 0
+
+    def __add__(self, other: Content) -> Content:
+        return Content(self.rows + other.rows, (self.total + other.total) % (1 << 64))
+
+    @property
+    def version(self) -> str:
+        return f"{self.total:016x}-{self.rows}"
+
+
+@dataclass(frozen=True)
+class StagedFile:
+    """A Parquet file that lies in the table's folder and belongs to no version yet."""
+
+    path: str
+    bytes: int
+    content: Content
+
+    @property
+    def rows(self) -> int:
+        return self.content.rows
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a write did. `version` is the table's version after it, None where the table still does not exist."""
+
+    version: int | None
+    inserted: int
+    updated: int
+    deleted: int
+    rows: int
+    bytes: int
+    content_version: str
+
+    @property
+    def changed(self) -> int:
+        return self.inserted + self.updated + self.deleted
+
+
+def combined(versions: Mapping[str, str]) -> str:
+    """One content version for several partitions, whatever their order."""
+    return digest(f"{key}={versions[key]}" for key in sorted(versions))
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def exists(lake: Lake, name: str) -> bool:
+    return DeltaTable.is_deltatable(str(lake.table_path(name)))
+
+
+def version(lake: Lake, name: str) -> int | None:
+    """The newest version of a table, None where it was never written."""
+    return _open(lake, table(name)).version() if exists(lake, name) else None
+
+
+def scan(lake: Lake, name: str, at: int | None = None) -> pl.LazyFrame:
+    """A table as a lazy frame in the contract's column order; empty and typed where it was never written."""
+    contract = table(name)
+    if at is None and not exists(lake, name):
+        return pl.LazyFrame(schema=contract.schema)
+    return scan_path(lake.table_path(name), contract, at)
+
+
+def scan_path(path: Path, contract: Table, at: int | None = None) -> pl.LazyFrame:
+    """The same for a table at a given path. Raises LakeError where the table or the version is gone."""
+    try:
+        frame = pl.scan_delta(str(path), version=at)
+    except (TableNotFoundError, FileNotFoundError, OSError) as fault:
+        where = "" if at is None else f" at version {at}"
+        raise LakeError(f"table {contract.name} can't be read{where}: {_one_line(fault)}") from fault
+    return frame.select(list(contract.columns))
+
+
+def partitions(lake: Lake, name: str) -> list[str]:
+    """The partition values that a table holds, sorted."""
+    contract = table(name)
+    if contract.partition_by is None or not exists(lake, name):
+        return []
+    return sorted({values[contract.partition_by] for _, values, _ in _files(_open(lake, contract))})
+
+
+def partition_content(lake: Lake, name: str, partition: str | None) -> Content:
+    """Rows and hash sum of what a partition holds now, one file in memory at a time."""
+    contract = table(name)
+    if not exists(lake, name):
+        return Content()
+    return _content_of(_open(lake, contract), lake, contract, partition)
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def stage(lake: Lake, name: str, partition: str | None, frame: pl.DataFrame) -> StagedFile:
+    """Write rows as a Parquet file beside the table's others, visible to nobody. Safe from any process.
+
+    Raises ContractError where the frame is not exactly of the contract's schema, or leaves the partition.
+    """
+    contract = table(name)
+    _validate(contract, partition, frame)
+    path = lake.table_path(name) / _folder(contract, partition) / f"part-{uuid.uuid4().hex}.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stored = frame.drop(contract.partition_by) if contract.partition_by else frame
+    stored.write_parquet(path, compression="zstd", compression_level=1, statistics=True)
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())  # a committed version must never name bytes that a power cut took
+    return StagedFile(path.relative_to(lake.table_path(name)).as_posix(), path.stat().st_size, content_of(contract, frame))
+
+
+def commit_staged(lake: Lake, name: str, partition: str | None, files: Sequence[StagedFile], run: Commit) -> Written:
+    """Make staged files the whole content of a partition, in one commit; none where it already holds these rows."""
+    contract = table(name)
+    wanted = sum((file.content for file in files), Content())
+    with _locked(lake, name, partition):
+        delta = _open_or_create(lake, contract)
+        present = _content_of(delta, lake, contract, partition)
+        old = [(path, values, size) for path, values, size in _files(delta) if _belongs(contract, values, partition)]
+        if present == wanted and (files or not old):
+            _discard(lake, name, files)
+            return Written(delta.version(), 0, 0, 0, wanted.rows, sum(size for *_, size in old), wanted.version)
+        actions = [_add(contract, partition, file) for file in files if file.rows]
+        _discard(lake, name, [file for file in files if not file.rows])
+        _transact(delta, contract, partition, actions, replace=bool(old), run=run)
+        after = _open(lake, contract).version()
+    return Written(after, wanted.rows, 0, present.rows, wanted.rows, sum(file.bytes for file in files), wanted.version)
+
+
+def write_partition(lake: Lake, name: str, partition: str | None, frame: pl.DataFrame, run: Commit) -> Written:
+    """Make a frame the whole content of a partition: insert, update and delete what differs, in one commit at most.
+
+    Raises ContractError, before anything is written, where the frame does not fit the contract.
+    """
+    contract = table(name)
+    _validate(contract, partition, frame)
+    _unique(contract, frame)
+    return _attempt(lake, contract, partition, frame, None, run)
+
+
+def apply(
+    lake: Lake, name: str, partition: str | None, upserts: pl.DataFrame, deletes: pl.DataFrame, run: Commit
+) -> Written:
+    """Carry known changes into a partition: rows to insert or update, and the keys of rows to delete.
+
+    upserts has the contract's schema, deletes its key columns. Upserts equal to what is there are no change.
+    """
+    contract = table(name)
+    _validate(contract, partition, upserts)
+    _unique(contract, upserts)
+    if list(deletes.columns) != list(contract.key):
+        raise ContractError(f"{name}: deletes must have the key columns {contract.key}, not {tuple(deletes.columns)}")
+    return _attempt(lake, contract, partition, upserts, deletes, run)
+
+
+def _attempt(
+    lake: Lake, contract: Table, partition: str | None, frame: pl.DataFrame, deletes: pl.DataFrame | None, run: Commit
+) -> Written:
+    """Read, compare and write; all of it again where another writer came first."""
+    for attempt in range(ATTEMPTS):
+        with _locked(lake, contract.name, partition):
+            try:
+                return _compare_and_write(lake, contract, partition, frame, deletes, run)
+            except CommitFailedError as fault:
+                if attempt == ATTEMPTS - 1:
+                    raise LakeError(
+                        f"{contract.name}: other writers kept getting in first ({_one_line(fault)}); run it again"
+                    ) from fault
+        time.sleep(0.05 * 2**attempt)
+    raise AssertionError("unreachable")
+
+
+def _compare_and_write(
+    lake: Lake, contract: Table, partition: str | None, frame: pl.DataFrame, deletes: pl.DataFrame | None, run: Commit
+) -> Written:
+    delta = _open_or_create(lake, contract)
+    present = _hashed(_read(delta, lake, contract, partition, contract.compared_columns), contract)
+    wanted = _hashed(frame.lazy(), contract)
+    key = list(contract.key)
+    joined = wanted.join(present, on=key, how="left", suffix="_old")
+    is_new = pl.col("hash_old").is_null()
+    new = joined.filter(is_new).select(key)
+    changed = joined.filter(~is_new & (pl.col("hash") != pl.col("hash_old"))).select(key)
+    gone = present.join(wanted if deletes is None else deletes, on=key, how="anti" if deletes is None else "semi").select(key)
+    if deletes is not None:  # an upsert wins over a delete of the same key
+        gone = gone.join(wanted, on=key, how="anti")
+
+    content = _sum(present) if deletes is not None else Content()
+    if deletes is not None:
+        lost = present.join(pl.concat([changed, gone]), on=key, how="semi")
+        content = _minus(content, _sum(lost)) + _sum(wanted.join(pl.concat([new, changed]), on=key, how="semi"))
+    else:
+        content = _sum(wanted)
+
+    if new.height + changed.height + gone.height:
+        if present.height == 0:
+            staged = stage(lake, contract.name, partition, frame)
+            _transact(delta, contract, partition, [_add(contract, partition, staged)], replace=False, run=run)
+        else:
+            _merge(delta, contract, partition, frame, new, changed, gone, run)
+        delta = _open(lake, contract)
+    size = sum(size for _, values, size in _files(delta) if _belongs(contract, values, partition))
+    return Written(delta.version(), new.height, changed.height, gone.height, content.rows, size, content.version)
+
+
+def _merge(
+    delta: DeltaTable,
+    contract: Table,
+    partition: str | None,
+    frame: pl.DataFrame,
+    new: pl.DataFrame,
+    changed: pl.DataFrame,
+    gone: pl.DataFrame,
+    run: Commit,
+) -> None:
+    key = list(contract.key)
+    upserts = frame.join(pl.concat([new, changed]), on=key, how="semi").with_columns(pl.lit("upsert").alias(_OPERATION))
+    removals = gone.with_columns(pl.lit("delete").alias(_OPERATION))
+    source = pl.concat([upserts, removals], how="diagonal").select([*contract.columns, _OPERATION])
+    if contract.partition_by and partition is not None:
+        source = source.with_columns(pl.lit(partition).alias(contract.partition_by))
+    columns = {_quoted(name): f"s.{_quoted(name)}" for name in contract.columns}
+    (
+        delta.merge(
+            source.to_arrow(compat_level=pl.CompatLevel.oldest()),
+            predicate=" AND ".join([*_inside(contract, partition), *(f"t.{_quoted(name)} = s.{_quoted(name)}" for name in key)]),
+            source_alias="s",
+            target_alias="t",
+            commit_properties=run.properties(),
+        )
+        .when_matched_delete(f"s.{_OPERATION} = 'delete'")
+        .when_matched_update(columns, predicate=f"s.{_OPERATION} = 'upsert'")
+        .when_not_matched_insert(columns, predicate=f"s.{_OPERATION} = 'upsert'")
+        .execute()
+    )
+
+
+# -- content ---------------------------------------------------------------------------------------------------------
+
+
+def content_of(contract: Table, frame: pl.DataFrame) -> Content:
+    """Number and hash sum of a frame's rows, over the columns that the contract compares."""
+    return _sum(_hashed(frame.lazy(), contract))
+
+
+def _hashed(frame: pl.LazyFrame, contract: Table) -> pl.DataFrame:
+    """Key columns and the hash of each row."""
+    rows = frame.select(list(contract.compared_columns)).collect()
+    return rows.select(contract.key).with_columns(rows.hash_rows(_SEED).alias("hash"))
+
+
+def _sum(hashed: pl.DataFrame) -> Content:
+    return Content(hashed.height, int(hashed["hash"].to_numpy().sum(dtype=np.uint64)))
+
+
+def _minus(left: Content, right: Content) -> Content:
+    return Content(left.rows - right.rows, (left.total - right.total) % (1 << 64))
+
+
+def _content_of(delta: DeltaTable, lake: Lake, contract: Table, partition: str | None) -> Content:
+    total = Content()
+    for frame in _each_file(delta, lake, contract, partition, contract.compared_columns):
+        total += _sum(_hashed(frame, contract))
+    return total
+
+
+# -- the table's files -----------------------------------------------------------------------------------------------
+
+
+def _open(lake: Lake, contract: Table) -> DeltaTable:
+    return DeltaTable(str(lake.table_path(contract.name)))
+
+
+def _open_or_create(lake: Lake, contract: Table) -> DeltaTable:
+    path = lake.table_path(contract.name)
+    if not DeltaTable.is_deltatable(str(path)):
+        path.mkdir(parents=True, exist_ok=True)
+        DeltaTable.create(
+            str(path),
+            schema=_delta_schema(contract),
+            mode="ignore",
+            partition_by=[contract.partition_by] if contract.partition_by else None,
+            name=contract.name,
+            description=contract.about,
+            configuration={**_CONFIGURATION, **({"delta.enableChangeDataFeed": "true"} if contract.feed else {})},
+        )
+    return DeltaTable(str(path))
+
+
+def _delta_schema(contract: Table) -> Schema:
+    empty = pl.DataFrame(schema=contract.schema)
+    return Schema.from_arrow(empty.to_arrow(compat_level=pl.CompatLevel.oldest()).schema)
+
+
+def _files(delta: DeltaTable) -> list[tuple[str, dict[str, str], int]]:
+    """Path, partition values and bytes of every file of the table's version."""
+    actions = pl.DataFrame(delta.get_add_actions(flatten=True))
+    values = [name for name in actions.columns if name.startswith("partition.")]
+    return [
+        (row["path"], {name.removeprefix("partition."): row[name] for name in values}, row["size_bytes"])
+        for row in actions.select("path", "size_bytes", *values).iter_rows(named=True)
+    ]
+
+
+def _belongs(contract: Table, values: Mapping[str, str], partition: str | None) -> bool:
+    return contract.partition_by is None or partition is None or values[contract.partition_by] == partition
+
+
+def _each_file(
+    delta: DeltaTable, lake: Lake, contract: Table, partition: str | None, columns: Sequence[str]
+) -> Iterator[pl.LazyFrame]:
+    folder = lake.table_path(contract.name)
+    by = contract.partition_by
+    for path, values, _ in _files(delta):
+        if not _belongs(contract, values, partition):
+            continue
+        found = folder / path if (folder / path).exists() else folder / unquote(path)
+        frame = pl.scan_parquet(found, hive_partitioning=False).select([name for name in columns if name != by])
+        if by in columns:
+            frame = frame.with_columns(pl.lit(values[by]).alias(by))
+        yield frame.select(list(columns))
+
+
+def _read(delta: DeltaTable, lake: Lake, contract: Table, partition: str | None, columns: Sequence[str]) -> pl.LazyFrame:
+    frames = list(_each_file(delta, lake, contract, partition, columns))
+    typed = pl.LazyFrame(schema={name: contract.schema[name] for name in columns})
+    return pl.concat([typed, *frames]) if frames else typed
+
+
+def _folder(contract: Table, partition: str | None) -> str:
+    """The folder of a partition, as Hive has it: Polars takes the partition's value from there, not from the log."""
+    return "" if contract.partition_by is None else f"{contract.partition_by}={quote(partition or '', safe='')}"
+
+
+def _add(contract: Table, partition: str | None, file: StagedFile) -> AddAction:
+    return AddAction(
+        path=file.path,
+        size=file.bytes,
+        partition_values={contract.partition_by: partition} if contract.partition_by else {},
+        modification_time=int(time.time() * 1000),
+        data_change=True,
+        stats=json.dumps({"numRecords": file.rows}),
+    )
+
+
+def _transact(
+    delta: DeltaTable, contract: Table, partition: str | None, actions: list[AddAction], *, replace: bool, run: Commit
+) -> None:
+    by = contract.partition_by
+    filters: Any = [(by, "=", partition)] if replace and by else None
+    delta.create_write_transaction(
+        actions,
+        mode="overwrite" if replace else "append",
+        schema=_delta_schema(contract),
+        partition_by=[by] if by else None,
+        partition_filters=filters,
+        commit_properties=run.properties(),
+    )
+
+
+def _discard(lake: Lake, name: str, files: Sequence[StagedFile]) -> None:
+    for file in files:
+        (lake.table_path(name) / file.path).unlink(missing_ok=True)
+
+
+# -- refusing what does not fit --------------------------------------------------------------------------------------
+
+
+def _validate(contract: Table, partition: str | None, frame: pl.DataFrame) -> None:
+    if dict(frame.schema) != dict(contract.schema) or frame.columns != list(contract.columns):
+        wrong = [
+            f"{name} is {frame.schema.get(name, 'missing')}, not {dtype}"
+            for name, dtype in contract.schema.items()
+            if frame.schema.get(name) != dtype
+        ]
+        wrong += [f"{name} is not in the contract" for name in frame.columns if name not in contract.columns]
+        raise ContractError(f"{contract.name}: {'; '.join(wrong) or 'the columns are in another order'}")
+    by = contract.partition_by
+    if (by is None) != (partition is None):
+        raise ContractError(f"{contract.name} is partitioned by {by}; a write names {'one' if by else 'no'} partition")
+    if by is not None and frame.height and frame.select((pl.col(by) != partition).fill_null(True).any()).item():
+        raise ContractError(f"{contract.name}: rows of another {by} than {partition!r}")
+
+
+def _unique(contract: Table, frame: pl.DataFrame) -> None:
+    key = list(contract.key)
+    if frame.select(pl.any_horizontal(pl.col(key).is_null()).any()).item():
+        raise ContractError(f"{contract.name}: a row without a key ({', '.join(key)})")
+    if frame.select(pl.struct(key).n_unique()).item() != frame.height and frame.height:
+        raise ContractError(f"{contract.name}: two rows of one key ({', '.join(key)})")
+
+
+def _inside(contract: Table, partition: str | None) -> list[str]:
+    if contract.partition_by is None or partition is None:
+        return []
+    return [f"t.{_quoted(contract.partition_by)} = '{_escaped(partition)}'"]
+
+
+def _escaped(value: str) -> str:
+    return value.replace("'", "''")
+
+
+def _quoted(name: str) -> str:
+    return f"`{name}`"
+
+
+def _one_line(fault: BaseException) -> str:
+    return " ".join(str(fault).split())[:300]
+
+
+@contextmanager
+def _locked(lake: Lake, name: str, partition: str | None) -> Iterator[None]:
+    """Hold a table's partition against other writers on this machine; released by the system if the process dies."""
+    folder = lake.root / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"{name}-{digest([partition or ''])}.lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)
