@@ -126,6 +126,11 @@ def version(lake: Lake, name: str) -> int | None:
     return _open(lake, table(name)).version() if exists(lake, name) else None
 
 
+def count(lake: Lake, name: str) -> int:
+    """Rows of a table's newest version, from its log. 0 where it was never written."""
+    return sum(rows for *_, rows in _files(_open(lake, table(name)))) if exists(lake, name) else 0
+
+
 def scan(lake: Lake, name: str, at: int | None = None) -> pl.LazyFrame:
     """A table as a lazy frame in the contract's column order; empty and typed where it was never written."""
     contract = table(name)
@@ -149,7 +154,7 @@ def partitions(lake: Lake, name: str) -> list[str]:
     contract = table(name)
     if contract.partition_by is None or not exists(lake, name):
         return []
-    return sorted({values[contract.partition_by] for _, values, _ in _files(_open(lake, contract))})
+    return sorted({values[contract.partition_by] for _, values, *_ in _files(_open(lake, contract))})
 
 
 def partition_content(lake: Lake, name: str, partition: str | None) -> Content:
@@ -186,10 +191,10 @@ def commit_staged(lake: Lake, name: str, partition: str | None, files: Sequence[
     with _locked(lake, name, partition):
         delta = _open_or_create(lake, contract)
         present = _content_of(delta, lake, contract, partition)
-        old = [(path, values, size) for path, values, size in _files(delta) if _belongs(contract, values, partition)]
+        old = [size for _, values, size, _ in _files(delta) if _belongs(contract, values, partition)]
         if present == wanted and (files or not old):
             _discard(lake, name, files)
-            return Written(delta.version(), 0, 0, 0, wanted.rows, sum(size for *_, size in old), wanted.version)
+            return Written(delta.version(), 0, 0, 0, wanted.rows, sum(old), wanted.version)
         actions = [_add(contract, partition, file) for file in files if file.rows]
         _discard(lake, name, [file for file in files if not file.rows])
         _transact(delta, contract, partition, actions, replace=bool(old), run=run)
@@ -269,7 +274,7 @@ def _compare_and_write(
         else:
             _merge(delta, contract, partition, frame, new, changed, gone, run)
         delta = _open(lake, contract)
-    size = sum(size for _, values, size in _files(delta) if _belongs(contract, values, partition))
+    size = sum(size for _, values, size, _ in _files(delta) if _belongs(contract, values, partition))
     return Written(delta.version(), new.height, changed.height, gone.height, content.rows, size, content.version)
 
 
@@ -362,13 +367,13 @@ def _delta_schema(contract: Table) -> Schema:
     return Schema.from_arrow(empty.to_arrow(compat_level=pl.CompatLevel.oldest()).schema)
 
 
-def _files(delta: DeltaTable) -> list[tuple[str, dict[str, str], int]]:
-    """Path, partition values and bytes of every file of the table's version."""
+def _files(delta: DeltaTable) -> list[tuple[str, dict[str, str], int, int]]:
+    """Path, partition values, bytes and rows of every file of the table's version."""
     actions = pl.DataFrame(delta.get_add_actions(flatten=True))
     values = [name for name in actions.columns if name.startswith("partition.")]
     return [
-        (row["path"], {name.removeprefix("partition."): row[name] for name in values}, row["size_bytes"])
-        for row in actions.select("path", "size_bytes", *values).iter_rows(named=True)
+        (row["path"], {name.removeprefix("partition."): row[name] for name in values}, row["size_bytes"], row["num_records"])
+        for row in actions.select("path", "size_bytes", "num_records", *values).iter_rows(named=True)
     ]
 
 
@@ -381,7 +386,7 @@ def _each_file(
 ) -> Iterator[pl.LazyFrame]:
     folder = lake.table_path(contract.name)
     by = contract.partition_by
-    for path, values, _ in _files(delta):
+    for path, values, *_ in _files(delta):
         if not _belongs(contract, values, partition):
             continue
         found = folder / path if (folder / path).exists() else folder / unquote(path)

@@ -1,0 +1,216 @@
+"""Releases: the manifests that readers read. Each pins every table's Delta version and every index's digest.
+
+A release is made only of one cut: every partition finished, from the inputs that are pinned with it, its blocking
+checks passed on just that content. Making one where nothing changed gives the newest again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from scholarlake.errors import ReleaseError
+from scholarlake.lake import delta, receipts
+from scholarlake.lake.artifacts import WHOLE, load as load_artifact
+from scholarlake.lake.contracts import TABLES
+from scholarlake.lake.files import read_json, write_json
+from scholarlake.lake.home import Lake
+from scholarlake.lake.stages import STAGES, NotReady, Settings, current_inputs, partition_keys
+
+_NAME = re.compile(r"r(\d{4,})\Z")
+
+
+@dataclass(frozen=True)
+class PinnedTable:
+    """A table's path below the lake's root, the Delta version, and its rows at that version."""
+
+    path: str
+    version: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class PinnedArtifact:
+    """An artifact's path below the lake's root, its digest, bytes and facts."""
+
+    path: str
+    digest: str
+    bytes: int
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a reader reads. artifacts: asset → partition ("all" where there is none) → artifact."""
+
+    name: str
+    created_at: str
+    shards: int
+    profile: Mapping[str, Any]
+    embedder: Mapping[str, Any]
+    tables: Mapping[str, PinnedTable]
+    artifacts: Mapping[str, Mapping[str, PinnedArtifact]]
+    data_versions: Mapping[str, str]
+    previous: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def cut(self) -> dict[str, Any]:
+        """What the release stands for, apart from its name and time."""
+        known = asdict(self)
+        return {key: known[key] for key in ("shards", "profile", "embedder", "data_versions", "tables", "artifacts")}
+
+
+def names(lake: Lake) -> list[str]:
+    """All releases, oldest first."""
+    found = [path.stem for path in lake.releases.glob("r*.json") if _NAME.match(path.stem)]
+    return sorted(found, key=_number)
+
+
+def load(lake: Lake, name: str = "latest") -> Release:
+    """A release by name. Raises ReleaseError, naming those there are."""
+    known = names(lake)
+    if not known:
+        raise ReleaseError(f"{lake.root} has no release yet; make one with `scholarlake build`")
+    wanted = known[-1] if name == "latest" else name
+    if wanted not in known:
+        raise ReleaseError(f"no release {name!r} in {lake.root}; there are: {', '.join(known)}")
+    found = read_json(lake.releases / f"{wanted}.json")
+    return Release(
+        **{
+            **found,
+            "tables": {table: PinnedTable(**pin) for table, pin in found["tables"].items()},
+            "artifacts": {
+                asset: {partition: PinnedArtifact(**pin) for partition, pin in pins.items()}
+                for asset, pins in found["artifacts"].items()
+            },
+        }
+    )
+
+
+def publish(lake: Lake, settings: Settings, embedder: Mapping[str, Any]) -> tuple[Release, bool]:
+    """Make a release of the present state, or return the newest where it already says the same. The flag tells which.
+
+    Raises ReleaseError where the state is no single cut, or a blocking check has not passed.
+    """
+    with _alone(lake):
+        versions = _prove_one_cut(lake, settings)
+        known = names(lake)
+        newest = load(lake) if known else None
+        release = Release(
+            name=f"r{(_number(known[-1]) if known else 0) + 1:04d}",
+            created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            shards=lake.shards,
+            profile=settings.profile.model_dump(),
+            embedder=dict(embedder),
+            tables=_pin_tables(lake),
+            artifacts=_pin_artifacts(lake),
+            data_versions=versions,
+            previous=newest.name if newest else None,
+        )
+        if newest is not None and newest.cut == release.cut:
+            return newest, False
+        write_json(lake.releases / f"{release.name}.json", asdict(release))
+        return release, True
+
+
+def snippets(lake: Lake, release: Release, table: str) -> dict[str, str]:
+    """How to read one pinned table with Polars, DuckDB and Spark."""
+    pin = release.tables[table]
+    path = lake.root / pin.path
+    return {
+        "polars": f'pl.scan_delta("{path}", version={pin.version})',
+        "duckdb": f"SELECT * FROM delta_scan('{path}', version => {pin.version})",
+        "spark": f'spark.read.format("delta").option("versionAsOf", {pin.version}).load("{path}")',
+    }
+
+
+def _prove_one_cut(lake: Lake, settings: Settings) -> dict[str, str]:
+    """Every pinned partition's data version, once each was made from the versions pinned with it and passed its checks."""
+    versions: dict[str, str] = {}
+    for name in _pinned_stages():
+        stage = STAGES[name]
+        for partition in partition_keys(lake, name):
+            where = name if partition is None else f"{name} [{partition}]"
+            receipt = receipts.read(lake, name, partition)
+            if receipt is None or not receipt.is_done:
+                raise ReleaseError(f"{where} is not finished; run `scholarlake build`")
+            if not stage.observed and receipt.code_version != stage.code_version(settings):
+                raise ReleaseError(f"{where} was made by other code or settings; run `scholarlake build`")
+            try:
+                inputs = current_inputs(lake, name, partition)
+            except NotReady as fault:
+                raise ReleaseError(str(fault)) from fault
+            moved = [dep for dep, version in inputs.items() if receipt.inputs.get(dep) != version]
+            if moved and not stage.observed:
+                raise ReleaseError(f"{where} was made from another {', '.join(moved)}; run `scholarlake build`")
+            _require_checks(lake, name, partition, where, receipt.data_version)
+            versions[where] = receipt.data_version
+    return versions
+
+
+def _require_checks(lake: Lake, name: str, partition: str | None, where: str, data_version: str) -> None:
+    outcomes = receipts.checks(lake, name, partition)
+    for check in STAGES[name].blocking:
+        outcome = outcomes.get(check)
+        if outcome is None or outcome.data_version != data_version:
+            raise ReleaseError(f"check {check} has not run on the present {where}; run `scholarlake build`")
+        if not outcome.passed:
+            raise ReleaseError(f"check {check} failed on {where}: {outcome.summary or 'see the Dagster UI'}")
+
+
+def _pinned_stages() -> Iterator[str]:
+    """The release's dependencies and all they rest on, in the order of the graph."""
+    wanted = set(STAGES["release"].deps)
+    while True:
+        more = {dep for name in wanted for dep in STAGES[name].deps} - wanted
+        if not more:
+            return iter([name for name in STAGES if name in wanted])
+        wanted |= more
+
+
+def _pin_tables(lake: Lake) -> dict[str, PinnedTable]:
+    pins = {}
+    for name in TABLES:
+        version = delta.version(lake, name)
+        if version is not None:
+            rows = delta.count(lake, name)
+            pins[name] = PinnedTable(lake.table_path(name).relative_to(lake.root).as_posix(), version, rows)
+    return pins
+
+
+def _pin_artifacts(lake: Lake) -> dict[str, dict[str, PinnedArtifact]]:
+    pins: dict[str, dict[str, PinnedArtifact]] = {}
+    for name, stage in STAGES.items():
+        if not stage.artifact:
+            continue
+        for receipt in receipts.read_all(lake, name):
+            if receipt.artifact is not None:
+                artifact = load_artifact(lake, receipt.artifact)
+                pins.setdefault(name, {})[receipt.partition or WHOLE] = PinnedArtifact(
+                    artifact.path, artifact.digest, artifact.bytes, dict(artifact.facts)
+                )
+    return pins
+
+
+def _number(name: str) -> int:
+    match = _NAME.match(name)
+    return int(match.group(1)) if match else 0
+
+
+@contextmanager
+def _alone(lake: Lake) -> Iterator[None]:
+    """One release at a time on this machine."""
+    lake.releases.mkdir(parents=True, exist_ok=True)
+    with Path(lake.releases / ".lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)

@@ -1,0 +1,287 @@
+"""The graph of assets: every stage's dependencies, partitioning, outputs and version, in one place.
+
+Dagster's assets take theirs from here, and so do the plan of what is stale and the release's proof of one cut.
+What does not belong here: how a stage works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from scholarlake.errors import LakeError
+from scholarlake.lake import receipts
+from scholarlake.lake.delta import combined
+from scholarlake.lake.hashing import digest
+from scholarlake.lake.home import Lake
+from scholarlake.profile import Profile
+
+PART, SHARD = "dump_part", "shard"
+
+
+class NotReady(LakeError):
+    """A stage was asked for before what it depends on was made."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a build is configured with: the profile, and the fingerprint of the embedding model bound to it."""
+
+    profile: Profile
+    embedder: str
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One asset.
+
+    partitions: None, "dump_part" or "shard". tables: what it writes. version: raised by hand when its code changes what it makes.
+    settings: the part of the configuration that its result depends on; a change of it is a change of code version.
+    observed: an asset that nothing computes: another stage, or a look at the outside, reports it.
+    blocking: the checks that must have passed on every partition before a release pins it.
+    """
+
+    name: str
+    group: str
+    about: str
+    deps: tuple[str, ...] = ()
+    partitions: str | None = None
+    tables: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    version: str = "1"
+    settings: Callable[[Settings], Any] = field(default=lambda _: None, repr=False)
+    observed: bool = False
+    artifact: bool = False
+    blocking: tuple[str, ...] = ()
+
+    def code_version(self, settings: Settings) -> str:
+        chosen = self.settings(settings)
+        return self.version if chosen is None else f"{self.version}-{digest([_canonical(chosen)])[:12]}"
+
+
+def _canonical(value: Any) -> str:
+    plain = value.model_dump() if hasattr(value, "model_dump") else value
+    return orjson.dumps(plain, option=orjson.OPT_SORT_KEYS).decode()
+
+
+STAGES: dict[str, Stage] = {
+    stage.name: stage
+    for stage in (
+        Stage(
+            "oag_dump",
+            "sources",
+            "A file of the dump, as observed in the dump folder: its data version is its content.",
+            partitions=PART,
+            observed=True,
+            kinds=("json",),
+        ),
+        Stage(
+            "dump_manifest",
+            "sources",
+            "The sorted list of parts and their checksums: its change is what makes a removed part felt.",
+            tables=("dump_manifest",),
+            kinds=("polars", "deltalake"),
+        ),
+        Stage(
+            "records",
+            "sources",
+            "Every parsed record of a part, normalised; beside it `rejects`, every line that is none, with reason and byte offset.",
+            deps=("oag_dump",),
+            partitions=PART,
+            tables=("records", "rejects"),
+            kinds=("python", "deltalake"),
+        ),
+        Stage(
+            "identities",
+            "corpus",
+            "Which paper each record belongs to, the rule that decided, and the shard.",
+            deps=("dump_manifest", "records"),
+            tables=("identities",),
+            kinds=("polars", "deltalake"),
+            settings=lambda settings: settings.profile.shards,
+        ),
+        Stage(
+            "shard_inputs",
+            "corpus",
+            "What a shard's papers are made from: reported by `identities`, only for shards whose members' content changed.",
+            deps=("identities",),
+            partitions=SHARD,
+            observed=True,
+        ),
+        Stage(
+            "papers",
+            "corpus",
+            "Papers merged from their records.",
+            deps=("shard_inputs",),
+            partitions=SHARD,
+            tables=("papers",),
+            kinds=("polars", "deltalake"),
+        ),
+        Stage(
+            "citations",
+            "corpus",
+            "Resolved citations, paper to paper, each once.",
+            deps=("records", "identities"),
+            tables=("citations",),
+            kinds=("numpy", "deltalake"),
+        ),
+        Stage(
+            "degrees",
+            "corpus",
+            "In-, out- and total degree of every paper, and whether it is in the core.",
+            deps=("identities", "citations"),
+            tables=("degrees",),
+            kinds=("numpy", "deltalake"),
+            settings=lambda settings: settings.profile.core,
+        ),
+        Stage(
+            "core_papers",
+            "corpus",
+            "Papers whose degrees meet the profile's thresholds.",
+            deps=("degrees",),
+            tables=("core_papers",),
+            kinds=("polars", "deltalake"),
+        ),
+        Stage(
+            "core_citations",
+            "corpus",
+            "Citations with both ends in the core.",
+            deps=("core_papers", "citations"),
+            tables=("core_citations",),
+            kinds=("polars", "deltalake"),
+        ),
+        Stage(
+            "embeddings",
+            "dense",
+            "The vector of every paper, with its vector id and the hash of the text it was made from.",
+            deps=("papers",),
+            partitions=SHARD,
+            tables=("embeddings", "embedding_failures", "faiss_ids"),
+            kinds=("onnx", "deltalake"),
+            settings=lambda settings: {"model": settings.embedder, "max_characters": settings.profile.dense.max_characters},
+        ),
+        Stage(
+            "vector_index",
+            "dense",
+            "An inverted-file FAISS index over the shard's vectors, and its manifest.",
+            deps=("embeddings",),
+            partitions=SHARD,
+            artifact=True,
+            kinds=("faiss",),
+            settings=lambda settings: {
+                "centroids": settings.profile.dense.centroids,
+                "probes": settings.profile.dense.probes,
+                "retrain_drift": settings.profile.dense.retrain_drift,
+            },
+        ),
+        Stage(
+            "search_index",
+            "serving",
+            "One SQLite file: papers by id, merged id, exact title and vector id, and weighted keyword search.",
+            deps=("identities", "papers", "degrees", "embeddings"),
+            artifact=True,
+            kinds=("sqlite",),
+        ),
+        Stage(
+            "citation_graph",
+            "serving",
+            "The citation graph as memory-mapped arrays, both directions.",
+            deps=("identities", "citations", "degrees"),
+            artifact=True,
+            kinds=("numpy",),
+        ),
+        Stage(
+            "release",
+            "publish",
+            "A manifest that pins every table's version and every index's checksum: what readers read.",
+            deps=(
+                "dump_manifest",
+                "records",
+                "identities",
+                "papers",
+                "citations",
+                "degrees",
+                "core_papers",
+                "core_citations",
+                "embeddings",
+                "vector_index",
+                "search_index",
+                "citation_graph",
+            ),
+            kinds=("json",),
+        ),
+    )
+}
+
+
+def stage(name: str) -> Stage:
+    """The stage of that name. Raises LakeError, naming the stages there are."""
+    if name not in STAGES:
+        raise LakeError(f"no asset {name!r}; there are: {', '.join(STAGES)}")
+    return STAGES[name]
+
+
+def partition_keys(lake: Lake, name: str) -> list[str | None]:
+    """The partitions an asset has in this lake now: the parts of the dump as last observed, the shards, or [None]."""
+    partitions = STAGES[name].partitions
+    if partitions == SHARD:
+        return list(lake.shard_keys)
+    if partitions == PART:
+        return [receipt.partition for receipt in receipts.read_all(lake, "oag_dump")]
+    return [None]
+
+
+def current_inputs(lake: Lake, name: str, partition: str | None) -> dict[str, str]:
+    """The data version of everything a partition depends on, as it is now. Raises NotReady where something was never finished."""
+    own = STAGES[name].partitions
+    return {dep: _version_of(lake, dep, partition if STAGES[dep].partitions == own else None) for dep in STAGES[name].deps}
+
+
+def _version_of(lake: Lake, name: str, partition: str | None) -> str:
+    if STAGES[name].partitions is None or partition is not None:
+        return _done(lake, name, partition).data_version
+    return combined({str(key): _done(lake, name, key).data_version for key in partition_keys(lake, name)})
+
+
+def _done(lake: Lake, name: str, partition: str | None) -> receipts.Receipt:
+    receipt = receipts.read(lake, name, partition)
+    if receipt is None or not receipt.is_done:
+        where = name if partition is None else f"{name} [{partition}]"
+        raise NotReady(f"{where} has {'never been made' if receipt is None else 'not been finished'}; run `scholarlake build`")
+    return receipt
+
+
+@dataclass(frozen=True)
+class Staleness:
+    """A partition that must be made, and why, in words."""
+
+    asset: str
+    partition: str | None
+    reason: str
+
+
+def stale(lake: Lake, name: str, settings: Settings) -> Iterator[Staleness]:
+    """The partitions of an asset that are not what their inputs, code and settings would make of them now.
+
+    Raises NotReady where something above has never been made.
+    """
+    code_version = STAGES[name].code_version(settings)
+    for partition in partition_keys(lake, name):
+        inputs = current_inputs(lake, name, partition)
+        reason = _reason(receipts.read(lake, name, partition), code_version, inputs)
+        if reason:
+            yield Staleness(name, partition, reason)
+
+
+def _reason(receipt: receipts.Receipt | None, code_version: str, inputs: Mapping[str, str]) -> str | None:
+    if receipt is None:
+        return "never made"
+    if not receipt.is_done:
+        return "a run of it ended half way"
+    if receipt.code_version != code_version:
+        return "its code or settings changed"
+    moved = sorted(dep for dep in inputs if receipt.inputs.get(dep) != inputs[dep])
+    return f"{', '.join(moved)} changed" if moved else None
