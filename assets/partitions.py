@@ -1,0 +1,21 @@
+"""The partitions that assets share."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from scholarlake.lake.stages import PART, SHARD
+
+DUMP_PARTS = dg.DynamicPartitionsDefinition(name=PART)
+
+
+def shards(count: int) -> dg.StaticPartitionsDefinition:
+    """The shards of a lake: two digits each, so that their order is their number's."""
+    return dg.StaticPartitionsDefinition([f"{shard:02d}" for shard in range(count)])
+
+
+def partitions_of(kind: str | None, shard_count: int) -> dg.PartitionsDefinition[str] | None:
+    """The partitions definition for a stage's kind of partitions."""
+    if kind == PART:
+        return DUMP_PARTS
+    return shards(shard_count) if kind == SHARD else None

@@ -1,0 +1,47 @@
+"""The lake, and everything it is built with, as one Dagster resource."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from scholarlake.lake.home import Lake
+from scholarlake.lake.stages import Settings
+from scholarlake.models.config import ModelsFile
+from scholarlake.models.protocol import Embedder
+from scholarlake.profile import Profile, load
+
+
+class LakeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Where the lake lies and what it is built from. All paths are absolute, or relative to the working directory."""
+
+    lake: str = Field(description="Folder of the lake; made when it is first built.")
+    dumps: str = Field(description="Folder with the parts of the dump.")
+    profile_name: str = Field(description="Name of a profile in the profiles folder, or the path of one.")
+    profiles: str = Field(description="Folder of the profiles.")
+    models: str = Field(description="The models file that binds roles to endpoints.")
+
+    def profile(self) -> Profile:
+        return load(self.profile_name, Path(self.profiles))
+
+    def open(self) -> Lake:
+        """The lake, made where there is none. Raises LakeError where it has another number of shards than the profile."""
+        return Lake.open_or_create(Path(self.lake), self.profile().shards)
+
+    def dump_folder(self) -> Path:
+        return Path(self.dumps)
+
+    def embedder(self) -> Embedder:
+        """The model that the embedder role is bound to, loaded."""
+        return ModelsFile.load(Path(self.models)).embedder()
+
+    def embedder_facts(self) -> Mapping[str, Any]:
+        """What a release says of its embedding model: role entry and fingerprint. Loads no model."""
+        return ModelsFile.load(Path(self.models)).embedder_facts()
+
+    def settings(self) -> Settings:
+        return Settings(self.profile(), str(self.embedder_facts()["fingerprint"]))
