@@ -16,7 +16,8 @@ Text = pl.String()
 Texts = pl.List(pl.String())
 Key = pl.Int64()
 ID = r"^[\s\S]"  # an id may be anything but empty
-MD5_OR_XXH128 = r"^[0-9a-f]{32}$"
+HEX_128 = r"^[0-9a-f]{32}$"
+DOI = r"^10\.[^A-Z]+$"
 TWO_DIGITS = r"^[0-9]{2}$"
 Author = pl.Struct({"id": pl.String(), "name": pl.String(), "org": pl.String(), "org_id": pl.String()})
 
@@ -87,7 +88,7 @@ _BIBLIOGRAPHIC: dict[str, Column] = {
     "title": Column(Text, "title, markup and entities decoded", nullable=True),
     "abstract": Column(Text, "abstract as plain text", nullable=True),
     "year": Column(pl.Int32(), "year of publication", nullable=True, minimum=1000, maximum=2100),
-    "doi": Column(Text, "normalised DOI; null where there is none or it is not valid", nullable=True),
+    "doi": Column(Text, "normalised DOI; null where there is none or it is not valid", nullable=True, pattern=DOI),
     "venue": Column(Text, "venue as text", nullable=True),
     "venue_id": Column(Text, "the dump's id of the venue", nullable=True),
     "authors": Column(pl.List(Author), "authors in order: id, name, organisation and its id"),
@@ -116,7 +117,7 @@ DUMP_MANIFEST = Table(
         "dump_part": Column(Text, "path of the file below the dump folder, with forward slashes"),
         "edition": Column(Text, "issue of the dump: the folder of the part, empty for a flat folder"),
         "bytes": Column(pl.Int64(), "size of the file in bytes", minimum=0),
-        "checksum": Column(Text, "XXH3-128 of the file's bytes, hexadecimal", pattern=MD5_OR_XXH128),
+        "checksum": Column(Text, "XXH3-128 of the file's bytes, hexadecimal", pattern=HEX_128),
         "format": Column(Text, "recognised format and compression, such as oag-jsonl+gzip"),
     },
 )
@@ -140,7 +141,7 @@ RECORDS = Table(
         "title_raw": Column(Text, "title as given, where it differs from title", nullable=True),
         "doi_raw": Column(Text, "DOI as given, where it differs from doi", nullable=True),
         "year_raw": Column(Text, "year as given, where it is not the same number", nullable=True),
-        "title_fingerprint": Column(Text, "MD5 of the folded title, hexadecimal; null where the title is no key", nullable=True, pattern=MD5_OR_XXH128),
+        "title_fingerprint": Column(Text, "MD5 of the folded title, hexadecimal; null where the title is no key", nullable=True, pattern=HEX_128),
         "author_keys": Column(pl.List(Key), "XXH3-64 of each author's folded family name and initial, distinct, sorted"),
         "reference_keys": Column(pl.List(Key), "XXH3-64 of each entry of references, same order"),
         "flags": Column(Texts, "what was odd about the record, such as year_unusable, doi_invalid, reference_shape"),
@@ -269,7 +270,7 @@ EMBEDDINGS = Table(
         "paper_id": Column(Text, "the paper", pattern=ID),
         "shard": _shard("shard of the paper"),
         "faiss_id": Column(pl.Int64(), "shard × 10¹⁰ + offset; offsets are handed out once", minimum=0),
-        "text_hash": Column(Text, "XXH3-128 of the embedded text, hexadecimal", pattern=MD5_OR_XXH128),
+        "text_hash": Column(Text, "XXH3-128 of the embedded text, hexadecimal", pattern=HEX_128),
         "model": Column(Text, "fingerprint of model, revision, prefix and normalisation"),
         "vector": Column(pl.List(pl.Float32()), "the vector, unit length"),
         "code_version": CODE_VERSION,
@@ -284,7 +285,7 @@ EMBEDDING_FAILURES = Table(
     columns={
         "paper_id": Column(Text, "the paper", pattern=ID),
         "shard": _shard("shard of the paper"),
-        "text_hash": Column(Text, "XXH3-128 of the text", pattern=MD5_OR_XXH128),
+        "text_hash": Column(Text, "XXH3-128 of the text", pattern=HEX_128),
         "model": Column(Text, "fingerprint of the model that refused it"),
         "reason": Column(Text, "empty_text, too_long, rejected, not_finite, zero_vector or the endpoint's word"),
         "code_version": CODE_VERSION,
