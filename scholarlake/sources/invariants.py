@@ -1,0 +1,84 @@
+"""What must hold of the records and rejects of a part: nothing of the file is lost, and not too much of it is refused."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from scholarlake.lake.findings import EXAMPLES, Finding, from_offenders, rows_of
+from scholarlake.lake.home import Lake
+
+LINE_ENDS = (1, 2)  # bytes between two lines: LF, or CR and LF
+HEADS = (0, 3)  # bytes before the first line: none, or a byte-order mark
+TAILS = (0, 1, 2)  # bytes after the last line: none, or its line end
+
+
+def nothing_lost(lake: Lake, part: str, lines: int | None) -> Finding:
+    """Lines of the file = records + rejects. `lines` is what the reader counted in the file, None where it left no count."""
+    records, rejects = (rows_of(_lines_of(lake, name, part)) for name in ("records", "rejects"))
+    claim = f"all lines of {part} are records or rejects"
+    facts = {"lines": lines, "records": records, "rejects": rejects}
+    if lines is None:
+        return Finding("nothing_lost", claim, 0, 1, ({"part": part, "fault": "the reader left no count of lines"},), facts)
+    missing = abs(lines - records - rejects)
+    examples = ({"part": part, **facts},) if missing else ()
+    return Finding("nothing_lost", claim, lines, missing, examples, facts)
+
+
+def every_byte_covered(lake: Lake, part: str, size_bytes: int | None) -> Finding:
+    """The lines of records and rejects, laid end to end, are the uncompressed file: no gap but line ends, no overlap.
+
+    size_bytes: length of the uncompressed file, as read; None where the reader left none.
+    """
+    claim = f"every byte of {part} belongs to one record, one reject or a line end"
+    lines = (
+        pl.concat([_lines_of(lake, "records", part), _lines_of(lake, "rejects", part)])
+        .sort("byte_offset")
+        .with_columns(previous_end=(pl.col("byte_offset") + pl.col("byte_length")).shift(1))
+        .collect()
+    )
+    gap = pl.col("byte_offset") - pl.col("previous_end")
+    allowed = pl.when(pl.col("previous_end").is_null()).then(pl.col("byte_offset").is_in(HEADS)).otherwise(gap.is_in(LINE_ENDS))
+    broken = lines.filter(~allowed).select(
+        fault=pl.when(gap < 0).then(pl.lit("lines overlap")).when(gap == 0).then(pl.lit("no line end between lines")).otherwise(pl.lit("bytes of no line")),
+        from_byte=pl.min_horizontal(pl.col("previous_end").fill_null(0), "byte_offset"),
+        to_byte=pl.max_horizontal(pl.col("previous_end").fill_null(0), "byte_offset"),
+    )
+    examples = list(broken.head(EXAMPLES).iter_rows(named=True))
+    end = int(lines.select((pl.col("byte_offset") + pl.col("byte_length")).max()).item() or 0)
+    failed = broken.height
+    if size_bytes is None:
+        failed, examples = failed + 1, [{"fault": "the reader left no length of the file"}, *examples]
+    elif size_bytes - end not in TAILS and not (lines.is_empty() and size_bytes in HEADS):
+        failed, examples = failed + 1, [{"fault": "the end of the file is not covered", "from_byte": end, "to_byte": size_bytes}, *examples]
+    return Finding("every_byte_covered", claim, lines.height, failed, tuple(examples[:EXAMPLES]), {"bytes": size_bytes, "covered_to": end})
+
+
+def rejects_within(lake: Lake, part: str, most: float) -> Finding:
+    """The share of rejected lines is at most `most` (0 to 1). Blank lines are no loss and don't count.
+
+    examples: the reasons, the most frequent first.
+    """
+    records = rows_of(_lines_of(lake, "records", part))
+    rejects = lake.scan("rejects").filter((pl.col("dump_part") == part) & (pl.col("reason") != "blank"))
+    reasons = rejects.group_by("reason").len("lines").sort("lines", "reason", descending=[True, False]).collect()
+    rejected = int(reasons["lines"].sum())
+    share = rejected / (records + rejected) if rejected else 0.0
+    return Finding(
+        name="reject_share",
+        claim=f"at most {most:.2%} of the lines of {part} are rejected",
+        counted=records + rejected,
+        failed=rejected if share > most else 0,
+        examples=tuple(reasons.head(EXAMPLES).iter_rows(named=True)) if share > most else (),
+        facts={"rejected": rejected, "share": share, "most": most},
+    )
+
+
+def no_line_of_a_gone_part(lake: Lake) -> Finding:
+    """Records and rejects hold nothing of a file that has left the dump."""
+    held = pl.concat([lake.scan(name).select("dump_part").unique().with_columns(table=pl.lit(name)) for name in ("records", "rejects")])
+    offenders = held.join(lake.scan("dump_manifest").select("dump_part"), on="dump_part", how="anti")
+    return from_offenders("no_line_of_a_gone_part", "records and rejects are of the files that the dump has now", rows_of(held), offenders)
+
+
+def _lines_of(lake: Lake, name: str, part: str) -> pl.LazyFrame:
+    return lake.scan(name).filter(pl.col("dump_part") == part).select("byte_offset", "byte_length")
