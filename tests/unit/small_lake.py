@@ -1,0 +1,83 @@
+"""Lakes of a few papers, laid down through the one writer, for tests of what reads them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from scholarlake.lake import contracts, delta
+from scholarlake.lake.hashing import stable_key
+from scholarlake.lake.home import Lake
+
+COMMIT = delta.Commit("test", "0")
+_PLAIN: dict[str, Any] = {"shard": "00", "method": "test", "code_version": "0"}
+
+
+def paper(paper_id: str, title: str | None = None, **fields: Any) -> dict[str, Any]:
+    """A row of papers with what matters to a test; its records are itself and those that `record_ids` names."""
+    return {"paper_id": paper_id, "title": title, "record_ids": [paper_id], **fields}
+
+
+def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows of a contracted table; what a row leaves out is null, empty or 0."""
+    contract = contracts.table(table)
+    return pl.DataFrame([{name: _value(name, column, row) for name, column in contract.columns.items()} for row in rows], contract.schema)
+
+
+def make_lake(
+    root: Path,
+    papers: Iterable[Mapping[str, Any]],
+    citations: Iterable[tuple[str, str]] = (),
+    vectors: Mapping[str, tuple[int, list[float]]] | None = None,
+    shards: int = 2,
+) -> Lake:
+    """A lake with papers, identities, citations, degrees and embeddings that agree with each other."""
+    lake = Lake.open_or_create(root, shards)
+    rows = [{**row, "shard": lake.shard_of(row["paper_id"]), "paper_key": stable_key(row["paper_id"])} for row in papers]
+    edges = [{"citing_id": a, "cited_id": b, "shard": lake.shard_of(a)} for a, b in citations]
+    cited, citing = Counter(edge["cited_id"] for edge in edges), Counter(edge["citing_id"] for edge in edges)
+    tables: dict[str, list[dict[str, Any]]] = {
+        "papers": rows,
+        "identities": [
+            {"record_id": record, "paper_id": row["paper_id"], "shard": row["shard"], "copies": 1, "is_current": True, "rule": "same_doi"}
+            for row in rows
+            for record in row["record_ids"]
+        ],
+        "citations": edges,
+        "degrees": [
+            {
+                "paper_id": row["paper_id"],
+                "shard": row["shard"],
+                "in_degree": cited[row["paper_id"]],
+                "out_degree": citing[row["paper_id"]],
+                "total_degree": cited[row["paper_id"]] + citing[row["paper_id"]],
+                "is_core": cited[row["paper_id"]] >= 2,
+                "reason": "core",
+            }
+            for row in rows
+        ],
+        "embeddings": [
+            {"paper_id": name, "shard": lake.shard_of(name), "faiss_id": number, "text_hash": "0" * 32, "model": "test", "vector": vector}
+            for name, (number, vector) in (vectors or {}).items()
+        ],
+    }
+    for table, found in tables.items():
+        for shard in lake.shard_keys:
+            delta.write_partition(lake, table, shard, frame(table, [row for row in found if row["shard"] == shard]), COMMIT)
+    return lake
+
+
+def _value(name: str, column: contracts.Column, row: Mapping[str, Any]) -> Any:
+    if name in row:
+        return row[name]
+    if name in _PLAIN:
+        return _PLAIN[name]
+    if isinstance(column.dtype, pl.List):
+        return []
+    if column.nullable:
+        return None
+    return "" if column.dtype == pl.String else False if column.dtype == pl.Boolean else 0
