@@ -1,0 +1,60 @@
+"""Reading `records` in bounded pieces: some columns, some rows at a time, whatever the size of a part.
+
+What does not belong here: what is done with the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+import polars as pl
+from deltalake import DeltaTable
+
+from scholarlake.errors import LakeError
+from scholarlake.lake import delta
+from scholarlake.lake.home import Lake
+
+NARROW_ROWS = 2_000_000
+"""Rows of a few narrow columns read at a time."""
+
+
+@dataclass(frozen=True)
+class RecordFile:
+    """One Parquet file of `records` and its number of rows. `name` is its path below the table, unique for ever."""
+
+    name: str
+    path: Path
+    rows: int
+
+    def batches(self, columns: Sequence[str | pl.Expr], rows_at_once: int) -> Iterator[pl.DataFrame]:
+        """The columns of at most that many rows at a time, in the file's order."""
+        scan = pl.scan_parquet(self.path, hive_partitioning=False)
+        for start in range(0, self.rows, rows_at_once):
+            yield scan.slice(start, rows_at_once).select(columns).collect()
+
+    def matching(self, columns: Sequence[str], keys: pl.Series) -> pl.DataFrame:
+        """The columns of those rows whose record_key is among keys; other rows' wide columns are not decoded."""
+        wanted = pl.col("record_key").is_in(keys.implode())
+        return pl.scan_parquet(self.path, hive_partitioning=False).filter(wanted).select(columns).collect()
+
+
+def record_files(lake: Lake) -> list[RecordFile]:
+    """The files that `records` has now, sorted by name; none where it was never written.
+
+    Raises LakeError where one is gone from the disk.
+    """
+    if not delta.exists(lake, "records"):
+        return []
+    folder = lake.table_path("records")
+    actions = pl.DataFrame(DeltaTable(str(folder)).get_add_actions(flatten=True))
+    found = []
+    for name in sorted(actions["path"].to_list()):
+        path = folder / name if (folder / name).exists() else folder / unquote(name)
+        if not path.exists():
+            raise LakeError(f"{path} is gone, though table records names it; restore it, or build `records` again")
+        rows = pl.scan_parquet(path, hive_partitioning=False).select(pl.len()).collect().item()
+        found.append(RecordFile(name, path, int(rows)))
+    return found
