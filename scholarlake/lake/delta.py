@@ -28,7 +28,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 import polars as pl
 from deltalake import CommitProperties, DeltaTable, Schema
-from deltalake.exceptions import CommitFailedError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction
 
 from scholarlake.errors import ContractError, LakeError
@@ -142,8 +142,8 @@ def scan(lake: Lake, name: str, at: int | None = None) -> pl.LazyFrame:
 def scan_path(path: Path, contract: Table, at: int | None = None) -> pl.LazyFrame:
     """The same for a table at a given path. Raises LakeError where the table or the version is gone."""
     try:
-        frame = pl.scan_delta(str(path), version=at)
-    except (TableNotFoundError, FileNotFoundError, OSError) as fault:
+        frame = pl.scan_delta(DeltaTable(str(path), version=at))  # opened now: a version that is gone is felt here
+    except (DeltaError, OSError) as fault:
         where = "" if at is None else f" at version {at}"
         raise LakeError(f"table {contract.name} can't be read{where}: {_one_line(fault)}") from fault
     return frame.select(list(contract.columns))

@@ -16,18 +16,18 @@ _HALF = 1 << 63
 
 def stable_key(text: str) -> int:
     """XXH3-64 of the UTF-8 text, as a signed 64-bit integer (what a Delta long can hold)."""
-    value = xxhash.xxh3_64_intdigest(text)
+    value = xxhash.xxh3_64_intdigest(text.encode())
     return value - _WRAP if value >= _HALF else value
 
 
 def shard_of(paper_id: str, shards: int) -> str:
     """The shard of a paper: two digits. The hash is read as unsigned, so that the shards are even."""
-    return f"{xxhash.xxh3_64_intdigest(paper_id) % shards:02d}"
+    return f"{xxhash.xxh3_64_intdigest(paper_id.encode()) % shards:02d}"
 
 
 def text_hash(text: str) -> str:
     """XXH3-128 of the UTF-8 text, 32 hexadecimal digits: the key under which work on a text is kept."""
-    return xxhash.xxh3_128_hexdigest(text)
+    return xxhash.xxh3_128_hexdigest(text.encode())
 
 
 def digest(parts: Iterable[str]) -> str:

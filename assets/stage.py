@@ -1,0 +1,286 @@
+"""How a library function becomes an asset: the same receipt, report and settings for every stage.
+
+A stage's file registers one function with `@makes`; its graph, partitions, versions and words come from
+`scholarlake.lake.stages`. What does not belong here: anything that knows one particular stage.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+from dagster import AssetKey
+
+from assets.partitions import partitions_of
+from resources.lake import LakeResource
+from scholarlake.errors import ScholarLakeError
+from scholarlake.lake import contracts, receipts
+from scholarlake.lake.artifacts import Artifact
+from scholarlake.lake.delta import Commit
+from scholarlake.lake.home import Lake
+from scholarlake.lake.stages import PART, STAGES, Settings, Stage, current_inputs
+from scholarlake.profile import Profile
+
+OWNERS = ["team:corpus"]
+REPORT_EVERY_SECONDS = 5.0
+_POOLS = {"records": "parsing", "embeddings": "embedding"}  # what bounds itself by cores or by an endpoint runs one at a time
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a stage's function is given: one partition of one asset, to be made now."""
+
+    lake: Lake
+    profile: Profile
+    settings: Settings
+    resource: LakeResource
+    stage: Stage
+    partition: str | None
+    commit: Commit
+    progress: Callable[[int, int | None, str], None]
+    instance: dg.DagsterInstance
+
+    @property
+    def key(self) -> str:
+        """The partition's key, for a stage that has partitions."""
+        if self.partition is None:
+            raise ScholarLakeError(f"{self.stage.name} is made by partition; name one")
+        return self.partition
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a stage's function made. facts are plain counts; pictures are drawn only once the receipt is written."""
+
+    data_version: str
+    rows: int
+    tables: Mapping[str, int | None] = field(default_factory=dict)
+    bytes: int = 0
+    artifact: Artifact | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    pictures: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+Maker = Callable[[Step], Made]
+_MAKERS: dict[str, Maker] = {}
+
+
+def makes(name: str) -> Callable[[Maker], Maker]:
+    """Register the function that makes a stage."""
+
+    def register(maker: Maker) -> Maker:
+        _MAKERS[STAGES[name].name] = maker
+        return maker
+
+    return register
+
+
+def asset_for(stage: Stage, settings: Settings) -> dg.AssetsDefinition:
+    """The Dagster asset of a stage, with its code version under these settings."""
+    maker = _MAKERS[stage.name]
+
+    @dg.asset(
+        name=stage.name,
+        deps=[AssetKey(dep) for dep in stage.deps],
+        group_name=stage.group,
+        description=f"{stage.about}\n\n{(maker.__doc__ or '').strip()}",
+        partitions_def=partitions_of(stage.partitions, settings.profile.shards),
+        code_version=stage.code_version(settings),
+        kinds=set(stage.kinds),
+        owners=OWNERS,
+        tags={"stage": stage.group},
+        pool=_POOLS.get(stage.name, stage.group),
+        metadata=_standing_metadata(stage),
+    )
+    def made(context: dg.AssetExecutionContext, lake: LakeResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+        return _run(context, lake, stage, maker)
+
+    return made
+
+
+def spec_for(stage: Stage, settings: Settings) -> dg.AssetSpec:
+    """The Dagster spec of an observed stage: nothing computes it, something reports it."""
+    return dg.AssetSpec(
+        key=AssetKey(stage.name),
+        deps=[AssetKey(dep) for dep in stage.deps],
+        group_name=stage.group,
+        description=stage.about,
+        partitions_def=partitions_of(stage.partitions, settings.profile.shards),
+        kinds=set(stage.kinds),
+        owners=OWNERS,
+        tags={"stage": stage.group},
+    )
+
+
+def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage, maker: Maker) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    started = time.monotonic()
+    lake, settings = resource.open(), resource.settings()
+    partition = context.partition_key if context.has_partition_key else None
+    code_version = stage.code_version(settings)
+    inputs = current_inputs(lake, stage.name, partition)
+    step = Step(
+        lake,
+        settings.profile,
+        settings,
+        resource,
+        stage,
+        partition,
+        Commit(context.run_id, code_version, inputs),
+        _logged_progress(context),
+        context.instance,
+    )
+    begun = receipts.begin(lake, stage.name, partition, code_version=code_version, inputs=inputs, run_id=context.run_id)
+    made = maker(step)
+    receipts.finish(
+        lake,
+        begun,
+        data_version=made.data_version,
+        tables={name: version for name, version in made.tables.items() if version is not None},
+        artifact=made.artifact.path if made.artifact else None,
+        rows=made.rows,
+        facts=plain(made.facts),
+    )
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(made.data_version),
+        metadata=_metadata(lake, stage, partition, made, time.monotonic() - started),
+    )
+
+
+# -- what a person sees ----------------------------------------------------------------------------------------------
+
+
+def _standing_metadata(stage: Stage) -> dict[str, Any]:
+    if not stage.tables:
+        return {}
+    contract = contracts.table(stage.tables[0])
+    columns = [
+        dg.TableColumn(
+            name,
+            type=str(column.dtype),
+            description=column.about,
+            constraints=dg.TableColumnConstraints(nullable=column.nullable, unique=contract.key == (name,)),
+        )
+        for name, column in contract.columns.items()
+    ]
+    known: dict[str, Any] = {"dagster/column_schema": dg.TableSchema(columns=columns), "dagster/table_name": contract.name}
+    lineage = _column_lineage(stage)
+    return {**known, "dagster/column_lineage": lineage} if lineage else known
+
+
+def _column_lineage(stage: Stage) -> dg.TableColumnLineage | None:
+    """Columns that are taken over under their own name. What is computed afresh has no lineage of columns."""
+    sources = {"papers": ("records", "identities"), "core_papers": ("degrees",), "core_citations": ("citations",)}.get(stage.name, ())
+    own = contracts.table(stage.tables[0]).columns
+    found = {
+        column: [
+            dg.TableColumnDep(asset_key=AssetKey(source), column_name=column)
+            for source in sources
+            if column in contracts.table(source).columns
+        ]
+        for column in own
+    }
+    known = {column: deps for column, deps in found.items() if deps}
+    return dg.TableColumnLineage(known) if known else None
+
+
+def _metadata(lake: Lake, stage: Stage, partition: str | None, made: Made, seconds: float) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        ("dagster/partition_row_count" if stage.partitions else "dagster/row_count"): made.rows,
+        "seconds": round(seconds, 2),
+    }
+    if made.bytes:
+        known["bytes"] = made.bytes
+    if stage.tables:
+        known["dagster/uri"] = f"file://{lake.table_path(stage.tables[0])}"
+    if made.artifact is not None:
+        known["artifact"] = dg.MetadataValue.path(str(made.artifact.folder(lake)))
+    for name, version in made.tables.items():
+        if version is not None:
+            known[f"delta_version_{name}"] = version
+    known.update({name: _shown(value) for name, value in plain(made.facts).items()})
+    known.update({name: dg.MetadataValue.md(text) for name, text in made.texts.items()})
+    known.update({name: picture(draw()) for name, draw in made.pictures.items()})
+    return known
+
+
+def picture(png: bytes) -> dg.MetadataValue[Any]:
+    """A PNG as metadata that the UI shows."""
+    return dg.MetadataValue.md(f"![picture](data:image/png;base64,{base64.b64encode(png).decode()})")
+
+
+def plain(value: Any) -> Any:
+    """Numbers as JSON and Dagster can keep them: no numpy types, and null for what is not finite."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [plain(entry) for entry in value]
+    if hasattr(value, "item") and not isinstance(value, str | bytes):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, Mapping) and value and all(isinstance(entry, int | float) for entry in value.values()):
+        return _counts_table(value)
+    return dg.MetadataValue.json(value) if isinstance(value, dict | list) else dg.MetadataValue.null() if value is None else value
+
+
+def _counts_table(counts: Mapping[str, float]) -> dg.MetadataValue[Any]:
+    rows = "\n".join(f"| {name} | {count:,} |" for name, count in sorted(counts.items(), key=lambda entry: -entry[1]))
+    return dg.MetadataValue.md(f"| | |\n|---|--:|\n{rows}")
+
+
+def _logged_progress(context: dg.AssetExecutionContext) -> Callable[[int, int | None, str], None]:
+    """Progress as log lines with an estimate of what is left, a line every few seconds at most."""
+    started = time.monotonic()
+    last = started
+
+    def report(done: int, total: int | None, what: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < REPORT_EVERY_SECONDS:
+            return
+        last = now
+        left = f", about {(now - started) / done * (total - done):.0f} s left" if total and done else ""
+        context.log.info(f"{what}: {done:,}{f' of {total:,}' if total else ''}{left}")
+
+    return report
+
+
+def all_assets(settings: Settings) -> Iterable[dg.AssetsDefinition | dg.AssetSpec]:
+    """Every asset of the project, in the order of the graph."""
+    for stage in STAGES.values():
+        yield spec_for(stage, settings) if stage.observed else asset_for(stage, settings)
+
+
+def report_observed(
+    instance: dg.DagsterInstance, lake: Lake, name: str, partition: str, data_version: str, *, run_id: str, metadata: Mapping[str, Any]
+) -> None:
+    """Tell Dagster and the lake of an observed partition's content, unless both know it already."""
+    known = receipts.read(lake, name, partition)
+    if known is not None and known.is_done and known.data_version == data_version:
+        return
+    begun = receipts.begin(lake, name, partition, code_version=STAGES[name].version, inputs={}, run_id=run_id)
+    instance.report_runless_asset_event(
+        dg.AssetMaterialization(
+            asset_key=AssetKey(name),
+            partition=partition,
+            metadata=dict(metadata),
+            tags={"dagster/data_version": data_version},
+        )
+    )
+    receipts.finish(lake, begun, data_version=data_version, facts=plain(metadata))
+
+
+def retire_parts(instance: dg.DagsterInstance, gone: Iterable[str]) -> None:
+    """Remove the partition keys of parts that left the dump."""
+    for part in gone:
+        instance.delete_dynamic_partition(PART, part)

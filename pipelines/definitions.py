@@ -1,0 +1,36 @@
+"""The code location: everything Dagster shows and runs, configured by the environment (see pipelines/project.py)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# Loaded as a file, from any working directory: the project's folders are its packages.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import dagster as dg  # noqa: E402
+
+import assets  # noqa: E402
+from assets.stage import all_assets  # noqa: E402
+from checks import all_checks  # noqa: E402
+from pipelines.jobs import corpus_refresh, stage_jobs  # noqa: E402
+from pipelines.project import Places  # noqa: E402
+
+
+def definitions(places: Places) -> dg.Definitions:
+    """All definitions for a lake, a dump folder and a profile."""
+    assets.register()
+    resource = places.resource()
+    settings = resource.settings()
+    return dg.Definitions(
+        assets=list(all_assets(settings)),
+        asset_checks=list(all_checks(settings)),
+        jobs=[*stage_jobs(), corpus_refresh],
+        resources={"lake": resource},
+        executor=dg.in_process_executor,
+    )
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    return definitions(Places.chosen())

@@ -1,0 +1,40 @@
+"""Jobs: one for each asset, over any of its partitions, and the refresh of the whole corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import dagster as dg
+
+from pipelines.refresh import refresh
+from resources.lake import LakeResource
+from scholarlake.lake.stages import STAGES, Stage
+
+
+def job_name(stage: Stage) -> str:
+    return f"make_{stage.name}"
+
+
+def stage_jobs() -> Iterable[dg.JobDefinition]:
+    """A job for every asset that something computes: the asset and its checks."""
+    for stage in STAGES.values():
+        if not stage.observed:
+            yield dg.define_asset_job(  # type: ignore[misc]
+                job_name(stage),
+                selection=dg.AssetSelection.assets(stage.name),
+                description=f"Makes `{stage.name}` and checks it. {stage.about}",
+                tags={"stage": stage.group},
+            )
+
+
+@dg.op(description="Looks at the dump folder and makes what is stale, in the order of the graph, to a release.")
+def refresh_what_is_stale(context: dg.OpExecutionContext, lake: LakeResource) -> None:
+    outcome = refresh(context.repository_def, context.instance, lake, say=context.log.info)
+    if outcome.failed:
+        raise dg.Failure(description="; ".join(f"{failure.where}: {failure.why}" for failure in outcome.failed))
+    context.add_output_metadata({"runs": len(outcome.ran), "release": outcome.release or ""})
+
+
+@dg.job(description="The main job: from the dump folder to a release, running only what is stale. Each asset it makes is a run of its own.")
+def corpus_refresh() -> None:
+    refresh_what_is_stale()

@@ -1,0 +1,72 @@
+"""Where the project's own files are, and the configuration that the environment gives.
+
+The only place that reads the environment: SCHOLARLAKE_LAKE, SCHOLARLAKE_DUMPS, SCHOLARLAKE_PROFILE, SCHOLARLAKE_MODELS.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+
+from resources.lake import LakeResource
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "data"
+
+
+@dataclass(frozen=True)
+class Places:
+    """What a build reads and writes. Paths are absolute."""
+
+    lake: Path
+    dumps: Path
+    profile: str
+    models: Path
+
+    @classmethod
+    def chosen(
+        cls, lake: Path | None = None, dumps: Path | None = None, profile: str | None = None, models: Path | None = None
+    ) -> Places:
+        """What is given, else what the environment says, else the sample."""
+        return cls.from_environment({**os.environ, **_given(lake, dumps, profile, models)})
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Places:
+        return cls(
+            lake=Path(environment.get("SCHOLARLAKE_LAKE", DATA / "lake")).absolute(),
+            dumps=Path(environment.get("SCHOLARLAKE_DUMPS", DATA / "sample" / "dumps")).absolute(),
+            profile=environment.get("SCHOLARLAKE_PROFILE", "sample"),
+            models=Path(environment.get("SCHOLARLAKE_MODELS", DATA / "models.yaml")).absolute(),
+        )
+
+    @property
+    def dagster_home(self) -> Path:
+        """The Dagster instance lies in the lake: what it recorded is about this lake and no other."""
+        return self.lake / "dagster"
+
+    def resource(self) -> LakeResource:
+        return LakeResource(
+            lake=str(self.lake), dumps=str(self.dumps), profile_name=self.profile, profiles=str(DATA / "profiles"), models=str(self.models)
+        )
+
+
+def _given(lake: Path | None, dumps: Path | None, profile: str | None, models: Path | None) -> dict[str, str]:
+    values = {"LAKE": lake, "DUMPS": dumps, "PROFILE": profile, "MODELS": models}
+    return {f"SCHOLARLAKE_{name}": str(value) for name, value in values.items() if value is not None}
+
+
+def prepare_home(home: Path) -> None:
+    """Make a folder a Dagster home: the project's dagster.yaml, so that runs and the UI agree on one instance."""
+    home.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(ROOT / "dagster.yaml", home / "dagster.yaml")
+
+
+def open_instance(home: Path) -> dg.DagsterInstance:
+    """The instance of that home, as `dagster-webserver` would open it."""
+    prepare_home(home)
+    return dg.DagsterInstance.from_config(str(home))

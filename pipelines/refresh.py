@@ -1,0 +1,163 @@
+"""The main job: look at the dump folder, make what is stale in the order of the graph, end with a release.
+
+Every partition is a run of its own, in this process: a run in a process of its own costs seconds. What ran, and why,
+is in the run's tags.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import dagster as dg
+
+from assets.sources import observe_dump
+from resources.lake import LakeResource
+from scholarlake.errors import ScholarLakeError
+from scholarlake.lake import receipts, releases
+from scholarlake.lake.home import Lake
+from scholarlake.lake.stages import STAGES, NotReady, Settings, Staleness, stage, stale
+
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A partition that was made: why, and for how many seconds."""
+
+    asset: str
+    partition: str | None
+    reason: str
+    seconds: float
+    rows: int
+    run_id: str
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A partition that could not be made, or whose blocking check failed."""
+
+    where: str
+    why: str
+    run_id: str
+
+
+@dataclass
+class Refresh:
+    """What a refresh did."""
+
+    ran: list[Ran] = field(default_factory=list)
+    failed: list[Failed] = field(default_factory=list)
+    release: str | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is about to run: the n-th of the partitions that are stale in this asset."""
+
+    stale: Staleness
+    number: int
+    of: int
+
+
+def refresh(
+    repository: dg.RepositoryDefinition,
+    instance: dg.DagsterInstance,
+    resource: LakeResource,
+    *,
+    to: str = "release",
+    say: Callable[[str], object] = lambda _: None,
+    before: Callable[[Step], object] = lambda _: None,
+    after: Callable[[Step, Ran | Failed], object] = lambda _step, _outcome: None,
+) -> Refresh:
+    """Make what is stale, up to an asset. A partition that fails fails alone: the others of its asset still run, what is
+    below does not.
+
+    Raises ScholarLakeError, before anything is changed, where the dump folder, the profile or the lake can't be used.
+    """
+    wanted = needed_for(to)
+    lake, settings = resource.open(), resource.settings()
+    started = time.monotonic()
+    seen = observe_dump(instance, resource)
+    say(f"{seen.parts} parts in the dump, {seen.changed} new or changed, {seen.removed} gone")
+    outcome = Refresh()
+    for name in wanted:
+        if STAGES[name].observed:
+            continue
+        try:
+            todo = list(_todo(lake, name, settings))
+        except NotReady as fault:
+            outcome.failed.append(Failed(name, str(fault), ""))
+            break
+        for number, item in enumerate(todo, 1):
+            step = Step(item, number, len(todo))
+            before(step)
+            result = _run(repository, instance, resource, lake, item)
+            (outcome.failed if isinstance(result, Failed) else outcome.ran).append(result)  # type: ignore[attr-defined]
+            after(step, result)
+            say(f"{_where(item)}: {item.reason}; {'failed' if isinstance(result, Failed) else 'made'}")
+        if outcome.failed:
+            break
+    known = releases.names(lake)
+    outcome.release = known[-1] if known else None
+    outcome.seconds = time.monotonic() - started
+    return outcome
+
+
+def needed_for(name: str) -> list[str]:
+    """An asset and everything above it, in the order of the graph."""
+    wanted, fringe = set(), [stage(name).name]
+    while fringe:
+        current = fringe.pop()
+        if current not in wanted:
+            wanted.add(current)
+            fringe.extend(STAGES[current].deps)
+    return [known for known in STAGES if known in wanted]
+
+
+def _todo(lake: Lake, name: str, settings: Settings) -> Iterator[Staleness]:
+    return stale(lake, name, settings)
+
+
+def _run(
+    repository: dg.RepositoryDefinition, instance: dg.DagsterInstance, resource: LakeResource, lake: Lake, item: Staleness
+) -> Ran | Failed:
+    job = repository.get_job(f"make_{item.asset}")
+    started = time.monotonic()
+    result = job.execute_in_process(
+        instance=instance,
+        partition_key=item.partition,
+        resources={"lake": resource},
+        run_config=_QUIET,
+        tags={"scholarlake/reason": item.reason},
+        raise_on_error=False,
+    )
+    if not result.success:
+        return Failed(_where(item), _why(lake, item, result), result.run_id)
+    receipt = receipts.read(lake, item.asset, item.partition)
+    return Ran(
+        item.asset, item.partition, item.reason, time.monotonic() - started, receipt.rows if receipt else 0, result.run_id
+    )
+
+
+def _why(lake: Lake, item: Staleness, result: dg.ExecuteInProcessResult) -> str:
+    """The reason in one line: the check that failed, else the error at the bottom of the chain."""
+    failing = [check for check in receipts.checks(lake, item.asset, item.partition).values() if check.blocking and not check.passed]
+    if failing:
+        return "; ".join(f"check {check.name} failed: {check.summary}" for check in failing)
+    for event in result.all_events:
+        if event.is_step_failure and event.step_failure_data.error:
+            error = event.step_failure_data.error
+            while error.cause is not None:
+                error = error.cause
+            return " ".join(error.message.split())
+    return "the run failed; see it in the Dagster UI"
+
+
+def _where(item: Staleness) -> str:
+    return item.asset if item.partition is None else f"{item.asset} [{item.partition}]"
+
+
+__all__ = ["Failed", "Ran", "Refresh", "ScholarLakeError", "Step", "needed_for", "refresh"]

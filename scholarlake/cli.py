@@ -1,0 +1,227 @@
+"""The command line: `scholarlake`.
+
+Every command prints for a person, or with --json for a program, and ends with 1 and one line where something is wrong.
+What runs Dagster (build, status) is found in the project's checkout when it is asked for: the library by itself reads.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from scholarlake.errors import ScholarLakeError
+
+app = typer.Typer(
+    name="scholarlake",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    help="Open Academic Graph dumps as layered, evidence-linked research assets.",
+)
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+LakeOption = Annotated[Path | None, typer.Option("--lake", envvar="SCHOLARLAKE_LAKE", help="Folder of the lake.", show_default="data/lake")]
+DumpsOption = Annotated[Path | None, typer.Option("--dumps", envvar="SCHOLARLAKE_DUMPS", help="Folder with the dump's parts.")]
+ProfileOption = Annotated[str | None, typer.Option("--profile", envvar="SCHOLARLAKE_PROFILE", help="Profile: a name or a file.")]
+ReleaseOption = Annotated[str, typer.Option("--release", help="Which release to read.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def main() -> None:
+    """Entry point: a fault of the user's is one line and exit code 1, anything else a traceback."""
+    try:
+        app()
+    except ScholarLakeError as fault:
+        err.print(f"[bold red]error:[/] {_plain(str(fault))}", soft_wrap=True)
+        sys.exit(1)
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", "\\[")
+
+
+def print_json(value: Any) -> None:
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _project(module: str) -> Any:
+    """A module of the project's checkout. The wheel holds the library alone."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as fault:
+        if fault.name is None or not module.startswith(fault.name):
+            raise
+        raise ScholarLakeError("this command needs the project's checkout, not only the library; run it there") from None
+
+
+def _lake_path(lake: Path | None) -> Path:
+    return lake if lake is not None else Path("data/lake")
+
+
+# -- making ----------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def sample(
+    out_dir: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write: dumps/ and truth.json.")],
+    papers: Annotated[int, typer.Option(min=1, help="Number of papers.")] = 1_200,
+    parts: Annotated[int, typer.Option(min=1, help="Number of files.")] = 4,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 7,
+    clean: Annotated[bool, typer.Option(help="No malformed lines, no compression.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Generate a sample dump: topics, citations, duplicates of every kind, malformed lines, and the true answers."""
+    from scholarlake.sample import generate
+
+    with _bar("records") as report:
+        facts = generate(out_dir, papers, parts, seed, clean=clean, progress=report)
+    if json:
+        print_json(facts.to_dict())
+    else:
+        out.print(f"{facts.lines:,} lines in {parts} parts, {facts.papers:,} papers, in {out_dir / 'dumps'}; the answers in {out_dir / 'truth.json'}")
+
+
+@app.command()
+def build(
+    lake: LakeOption = None,
+    dumps: DumpsOption = None,
+    profile: ProfileOption = None,
+    to: Annotated[str, typer.Option("--to", help="Stop at this asset.")] = "release",
+    json: JsonOption = False,
+) -> None:
+    """Build the lake: run what is stale, from the dump folder to a release. The runs show in the Dagster UI."""
+    from scholarlake.terminal import render_build
+
+    builder = _project("pipelines.build")
+    with _build_progress(quiet=json) as listener:
+        outcome = builder.run(lake=lake, dumps=dumps, profile=profile, to=to, **listener)
+    if json:
+        print_json(outcome.to_dict())
+    else:
+        out.print(render_build(outcome.to_dict()))
+    if outcome.failed:
+        raise ScholarLakeError("; ".join(f"{failure.where}: {failure.why}" for failure in outcome.failed))
+
+
+@app.command()
+def status(lake: LakeOption = None, dumps: DumpsOption = None, profile: ProfileOption = None, json: JsonOption = False) -> None:
+    """What the lake holds, what is stale and why, and which release readers read."""
+    from scholarlake.terminal import render_status
+
+    state = _project("pipelines.build").status(lake=lake, dumps=dumps, profile=profile)
+    if json:
+        print_json(state)
+    else:
+        out.print(render_status(state))
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def releases(lake: LakeOption = None, json: JsonOption = False) -> None:
+    """The releases of a lake, and how to read the newest one's tables from other engines."""
+    from scholarlake.lake.home import Lake
+    from scholarlake.lake.releases import load, names, snippets
+    from scholarlake.terminal import render_releases
+
+    opened = Lake.open(_lake_path(lake))
+    found = [load(opened, name) for name in names(opened)] or [load(opened)]
+    reading = {table: snippets(opened, found[-1], table) for table in found[-1].tables}
+    if json:
+        print_json({"releases": found, "snippets": reading})
+    else:
+        out.print(render_releases(found, reading))
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    k: Annotated[int, typer.Option("-k", min=1, max=1_000, help="How many results.")] = 10,
+    mode: Annotated[str, typer.Option(help="dense, keyword or fused.")] = "dense",
+    lake: LakeOption = None,
+    release: ReleaseOption = "latest",
+    json: JsonOption = False,
+) -> None:
+    """Search the papers of a release."""
+    import scholarlake
+    from scholarlake import terminal
+
+    with scholarlake.open(_lake_path(lake), release=release) as reader:
+        hits = reader.search(query, k=k, mode=mode)
+    if json:
+        print_json([terminal.to_dict(hit) for hit in hits])
+    else:
+        out.print(terminal.render_hits(hits))
+
+
+@app.command()
+def paper(
+    name: Annotated[str, typer.Argument(metavar="ID", help="Id, merged id or exact title.")],
+    lake: LakeOption = None,
+    release: ReleaseOption = "latest",
+    json: JsonOption = False,
+) -> None:
+    """One paper: what is known of it, what it cites and what cites it."""
+    import scholarlake
+    from scholarlake import terminal
+
+    with scholarlake.open(_lake_path(lake), release=release) as reader:
+        found = reader.paper(name)
+    if json:
+        print_json(terminal.to_dict(found))
+    else:
+        out.print(terminal.render_paper(found))
+
+
+# -- progress --------------------------------------------------------------------------------------------------------
+
+
+def _columns() -> list[Any]:
+    return [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Any]:
+    with Progress(*_columns(), console=err, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+
+        def report(done: int, total: int | None, said: str) -> None:
+            progress.update(task, completed=done, total=total, description=said)
+
+        yield report
+
+
+@contextmanager
+def _build_progress(*, quiet: bool) -> Iterator[dict[str, Any]]:
+    """Listeners for a build: a bar an asset with an estimate on a terminal, a line a partition elsewhere."""
+    if quiet:
+        yield {}
+        return
+    with Progress(*_columns(), console=err, transient=True, disable=not err.is_terminal) as progress:
+        tasks: dict[str, Any] = {}
+
+        def before(step: Any) -> None:
+            asset = step.stale.asset
+            if asset not in tasks:
+                tasks[asset] = progress.add_task(asset, total=step.of)
+
+        def after(step: Any, outcome: Any) -> None:
+            progress.advance(tasks[step.stale.asset])
+
+        yield {"before": before, "after": after, "say": lambda line: progress.console.print(f"[dim]{_plain(line)}[/]")}
+
+
+if __name__ == "__main__":
+    main()
