@@ -20,7 +20,8 @@ import polars as pl
 from scholarlake.corpus.progress import Progress, silent
 from scholarlake.lake.hashing import stable_key
 from scholarlake.lake.home import Lake
-from scholarlake.search_text import TOKENIZER, fold_title, index_text
+from scholarlake.search_text import TOKENIZER, index_text
+from scholarlake.sources.titles import fold
 
 FILE = "search.sqlite"
 FORMAT = 1
@@ -169,12 +170,10 @@ def _words_of(frame: pl.DataFrame, titles: list[str | None]) -> Iterator[tuple[i
 
 def folded_key(title: str | None) -> int | None:
     """Hash under which a title is found whatever its case, punctuation and spaces; None where nothing is left of it."""
-    return stable_key(folded) if title and (folded := fold_title(title)) else None
+    return stable_key(folded) if title and (folded := fold(title)) else None
 
 
-def _insert_lookups(
-    connection: sqlite3.Connection, lake: Lake, ranked: pl.DataFrame, titles: list[pl.DataFrame]
-) -> dict[str, int]:
+def _insert_lookups(connection: sqlite3.Connection, lake: Lake, ranked: pl.DataFrame, titles: list[pl.DataFrame]) -> dict[str, int]:
     """Fill the narrow tables, each in the order of its key."""
     ranks = ranked.select("paper_id", "rank")
     members = lake.scan("identities").select("record_id", "paper_id").unique().join(ranks.lazy(), on="paper_id", how="inner")

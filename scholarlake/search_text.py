@@ -67,17 +67,6 @@ def terms_of(query: str) -> list[str]:
     return [quoted or word for quoted, word in _QUERY.findall(query) if (quoted or word).strip()]
 
 
-def fold_title(title: str) -> str:
-    """A title without what people get wrong when they type it: case, accents' composition, width, punctuation, spaces.
-
-    Letters, marks, digits and symbols of every script stay, so that α is not β and "C++" not "C".
-    """
-    text = unicodedata.normalize("NFKC", title).casefold()
-    if text.isascii():
-        return "".join(character for character in text if character.isalnum() or character in "$+<=>^`|~")
-    return "".join(c for c in text if not c.isspace() and unicodedata.category(c)[0] not in "PCZ")
-
-
 def _first(terms: Iterable[str]) -> list[str]:
     return [term for term, _ in zip(terms, range(MAX_TERMS), strict=False)]
 

@@ -129,9 +129,7 @@ def test_equal_tables_give_equal_bytes_whatever_the_order_of_batches(lake: Lake,
         monkeypatch.setattr(search_index, "BATCH_ROWS", batch)
         monkeypatch.setattr(search_index, "BUCKET_ROWS", bucket)
         build_search_index(lake, tmp_path / name)
-    rows = [
-        sqlite3.connect(tmp_path / name / FILE).execute("SELECT * FROM paper ORDER BY rank").fetchall() for name in ("one", "two")
-    ]
+    rows = [sqlite3.connect(tmp_path / name / FILE).execute("SELECT * FROM paper ORDER BY rank").fetchall() for name in ("one", "two")]
     assert rows[0] == rows[1]
     assert (tmp_path / "one" / FILE).read_bytes() == (tmp_path / "two" / FILE).read_bytes()
     assert os.listdir(tmp_path / "two") == [FILE]

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scholarlake.search_text import MAX_TERMS, TOKENIZER, expression, fold_title, index_text, terms_of, words
+from scholarlake.search_text import MAX_TERMS, TOKENIZER, expression, index_text, terms_of, words
 
 
 def found(text: str, *terms: str) -> bool:
     """Whether SQLite finds the text by the terms."""
     connection = sqlite3.connect(":memory:")
-    connection.execute(f'CREATE VIRTUAL TABLE keyword USING fts5 (text, content=\'\', tokenize="{TOKENIZER}")')
+    connection.execute(f"CREATE VIRTUAL TABLE keyword USING fts5 (text, content='', tokenize=\"{TOKENIZER}\")")
     connection.execute("INSERT INTO keyword(rowid, text) VALUES (1, ?)", (index_text(text),))
     query = expression(terms)
     return query is not None and bool(connection.execute("SELECT rowid FROM keyword WHERE keyword MATCH ?", (query,)).fetchall())
@@ -102,12 +102,3 @@ def test_a_pasted_page_is_cut_to_so_many_terms() -> None:
 
 def test_a_typed_line_keeps_what_stands_in_quotes_together() -> None:
     assert terms_of('graph "neural network" C++ ""') == ["graph", "neural network", "C++"]
-
-
-def test_a_title_is_folded_to_what_people_mean_and_no_further() -> None:
-    assert fold_title("Deep  Learning: A Survey.") == fold_title("deep learning - a survey")
-    assert fold_title("ＰｒｏＥＸＣ") == fold_title("proexc")
-    assert fold_title("$\\alpha$-decay") != fold_title("$\\beta$-decay")
-    assert fold_title("Programming in C++") != fold_title("Programming in C")
-    assert fold_title("深度学习综述") != fold_title("图神经网络研究")
-    assert fold_title("…!?") == ""

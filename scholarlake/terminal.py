@@ -1,0 +1,245 @@
+"""What the command line shows a person (rich renderables) and a program (plain values for JSON). Pure functions of results.
+
+What does not belong here: reading anything, printing anything, options (`cli.py`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from scholarlake.lake.releases import Release
+from scholarlake.paper import Hit, Paper
+
+_AUTHORS_SHOWN = 4
+_IDS_SHOWN = 12
+_SNIPPET = 240  # characters of an abstract under a hit
+_ROWS_SHOWN = 40
+
+
+def to_dict(value: Any) -> Any:
+    """A result as plain values: mappings, lists, text, numbers."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_dict(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_dict(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [to_dict(item) for item in value]
+    return value
+
+
+# -- papers ----------------------------------------------------------------------------------------------------------
+
+
+def render_hits(hits: Sequence[Hit]) -> RenderableType:
+    """Search results, the best first."""
+    if not hits:
+        return Text("nothing found", style="dim")
+    scored = any(hit.score is not None for hit in hits)
+    table = Table.grid(padding=(0, 2, 1, 0), expand=False)
+    table.add_column(justify="right", style="dim")
+    table.add_column(overflow="fold", max_width=110)
+    table.add_column(justify="right", no_wrap=True)
+    for hit in hits:
+        paper = hit.paper
+        about = Text.assemble(
+            (_plain(paper.title) or "(no title)", "bold"), "\n", (_byline(paper), ""), "\n", (_plain(paper.paper_id), "cyan")
+        )
+        if paper.abstract:
+            about.append("\n" + _cut(paper.abstract, _SNIPPET), style="dim")
+        right = Text(f"cited {paper.in_degree:,}", style="green")
+        if scored and hit.score is not None:
+            right.append(f"\n{hit.score:.3f}", style="dim")
+        if len(hit.found_by) > 1:
+            right.append("\n" + " + ".join(hit.found_by), style="dim")
+        table.add_row(str(hit.place), about, right)
+    return table
+
+
+def render_paper(paper: Paper, references: Sequence[Paper] = (), citations: Sequence[Paper] = ()) -> RenderableType:
+    """A paper's page; below it, where given, the first of what it cites and of what cites it."""
+    facts = Table.grid(padding=(0, 2, 0, 0))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
+    for name, value in _facts(paper):
+        if value:
+            facts.add_row(name, Text(value))
+    parts: list[RenderableType] = [
+        Text(_plain(paper.title) or "(no title)", style="bold"),
+        Text(_names(paper, len(paper.authors)), style=""),
+        Text(""),
+        facts,
+    ]
+    if paper.abstract:
+        parts += [Text(""), Text(_plain(paper.abstract))]
+    for heading, papers, total in (("cites", references, paper.out_degree), ("cited by", citations, paper.in_degree)):
+        if papers:
+            parts += [Text(""), Text(f"{heading} {total:,}", style="bold"), *(_line(other) for other in papers[:_IDS_SHOWN])]
+            if total > len(papers[:_IDS_SHOWN]):
+                parts.append(Text(f"  and {total - len(papers[:_IDS_SHOWN]):,} more", style="dim"))
+    return Group(*parts)
+
+
+def _facts(paper: Paper) -> Iterable[tuple[str, str]]:
+    pages = "–".join(page for page in (paper.page_start, paper.page_end) if page)
+    others = [record for record in paper.record_ids if record != paper.paper_id]
+    yield "id", _plain(paper.paper_id)
+    yield "published", ", ".join(_plain(part) for part in (paper.venue, str(paper.year or "")) if part)
+    yield "volume", " ".join(_plain(part) for part in (paper.volume, f"({paper.issue})" if paper.issue else "", pages) if part)
+    yield "doi", _plain(paper.doi)
+    yield "type", " · ".join(_plain(part) for part in (paper.doc_type, paper.lang) if part)
+    yield "keywords", _plain(", ".join(paper.keywords))
+    outside = f" (and {paper.unresolved_references:,} outside the corpus)" if paper.unresolved_references else ""
+    yield "citations", f"cited by {paper.in_degree:,}, cites {paper.out_degree:,}{outside}{', in the core' if paper.is_core else ''}"
+    yield "merged from", _listed(others)
+    yield "same title", _listed(paper.same_title)
+    yield "flags", _plain(", ".join(paper.flags))
+    yield "pdf", _plain(paper.pdf)
+    yield "address", _listed(paper.urls[:3])
+
+
+def _line(paper: Paper) -> RenderableType:
+    return Padding(
+        Text.assemble((_plain(paper.paper_id), "cyan"), "  ", _plain(paper.title) or "(no title)", (f"  {paper.year or ''}", "dim")),
+        (0, 0, 0, 2),
+    )
+
+
+def _byline(paper: Paper) -> str:
+    return " · ".join(part for part in (_names(paper, _AUTHORS_SHOWN), _plain(paper.venue), str(paper.year or "")) if part)
+
+
+def _names(paper: Paper, shown: int) -> str:
+    names = [_plain(author.name) for author in paper.authors if author.name]
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
+
+
+def _listed(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _IDS_SHOWN:,} more" if len(ids) > _IDS_SHOWN else ""
+    return ", ".join(_plain(name) for name in ids[:_IDS_SHOWN]) + more
+
+
+# -- releases and builds ---------------------------------------------------------------------------------------------
+
+
+def render_releases(releases: Sequence[Release], reading: Mapping[str, Mapping[str, str]] | None = None) -> RenderableType:
+    """Releases, oldest first, and how to read the tables of the newest.
+
+    reading: table → engine → a line of code (`releases.snippets`).
+    """
+    table = _table("release", "made (UTC)", numbers=("papers", "citations", "core", "vectors", "indices"))
+    for release in releases:
+        counts = [
+            f"{release.tables[name].rows:,}" if name in release.tables else "–"
+            for name in ("papers", "citations", "core_papers", "embeddings")
+        ]
+        indices = sum(len(parts) for parts in release.artifacts.values())
+        made = release.created_at.replace("T", " ")[:16]
+        table.add_row(Text(release.name, style="bold"), made, *counts, str(indices))
+    if not reading:
+        return table
+    parts: list[RenderableType] = [table, Text("")]
+    for name, lines in reading.items():
+        if name == "papers" or len(reading) == 1:
+            parts.append(Text(f"to read {name} of {releases[-1].name} (every other table alike: --json lists them)", style="dim"))
+            parts += [Padding(Text.assemble((f"{engine:<8}", "dim"), line), (0, 0, 0, 2)) for engine, line in lines.items()]
+    return Group(*parts)
+
+
+def render_build(outcome: Mapping[str, Any]) -> RenderableType:
+    """What a build did, an asset a line.
+
+    outcome: "ran" (asset, partition, reason, seconds, rows), "failed" (where, why), "release", "seconds".
+    """
+    ran, failed = outcome.get("ran", []), outcome.get("failed", [])
+    parts: list[RenderableType] = []
+    if ran:
+        table = _table("asset", numbers=("partitions", "rows", "seconds"), last=("because",))
+        assets = dict.fromkeys(step["asset"] for step in ran)
+        for asset in assets:
+            steps = [step for step in ran if step["asset"] == asset]
+            reasons = list(dict.fromkeys(str(step.get("reason", "")) for step in steps))
+            why = _cut(reasons[0], 60) + (f" (and {len(reasons) - 1} other reasons)" if len(reasons) > 1 else "")
+            numbers = (
+                f"{len(steps):,}",
+                f"{sum(step.get('rows') or 0 for step in steps):,}",
+                f"{sum(step.get('seconds') or 0 for step in steps):.1f}",
+            )
+            table.add_row(asset, *numbers, Text(why, style="dim"))
+        parts.append(table)
+    parts += [Text(f"failed: {_plain(str(one['where']))}: {_plain(str(one['why']))}", style="red") for one in failed]
+    seconds = float(outcome.get("seconds") or 0)
+    release = outcome.get("release")
+    said = "nothing was stale" if not ran and not failed else f"{len(ran)} partitions made" + (f", {len(failed)} failed" if failed else "")
+    parts.append(Text(f"{said} in {_duration(seconds)}" + (f"; readers read {release}" if release else ""), style="bold"))
+    return Group(*parts)
+
+
+def render_status(state: Mapping[str, Any]) -> RenderableType:
+    """What a lake holds and what is stale.
+
+    state: "lake", "release", "assets" (asset, partitions, rows, made_at), "stale" (asset, partition, reason); what is missing is left out.
+    """
+    parts: list[RenderableType] = [
+        Text.assemble(("lake     ", "dim"), _plain(str(state.get("lake", "")))),
+        Text.assemble(("release  ", "dim"), (_plain(str(state.get("release") or "none yet: `scholarlake build` makes one")), "bold")),
+        Text(""),
+    ]
+    stale = [dict(to_dict(one)) for one in state.get("stale", [])]
+    assets = [dict(to_dict(one)) for one in state.get("assets", [])]
+    if assets:
+        table = _table("asset", numbers=("partitions", "rows"), last=("made (UTC)", "state"))
+        for one in assets:
+            waiting = sum(other.get("asset") == one.get("asset") for other in stale)
+            rows = f"{one['rows']:,}" if isinstance(one.get("rows"), int) else ""
+            look = Text(f"{waiting} stale", style="yellow") if waiting else Text("current", style="green")
+            made = str(one.get("made_at") or "").replace("T", " ")[:16]
+            table.add_row(str(one.get("asset")), str(one.get("partitions") or ""), rows, made, look)
+        parts += [table, Text("")]
+    for one in stale[:_ROWS_SHOWN]:
+        where = str(one.get("asset")) + (f" [{one['partition']}]" if one.get("partition") else "")
+        parts.append(Text.assemble(("stale  ", "yellow"), _plain(where), ("  " + _plain(str(one.get("reason") or "")), "dim")))
+    if len(stale) > _ROWS_SHOWN:
+        parts.append(Text(f"and {len(stale) - _ROWS_SHOWN:,} more", style="dim"))
+    parts.append(
+        Text("nothing is stale", style="green")
+        if not stale
+        else Text(f"{len(stale):,} stale; `scholarlake build` makes them", style="yellow")
+    )
+    return Group(*parts)
+
+
+def _table(*names: str, numbers: Sequence[str] = (), last: Sequence[str] = ()) -> Table:
+    """A table without lines; numbers stand to the right."""
+    table = Table(*names, box=None)
+    for name in numbers:
+        table.add_column(name, justify="right")
+    for name in last:
+        table.add_column(name)
+    return table
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {rest} s"
+
+
+def _plain(text: str | None) -> str:
+    """Text without control characters: a title must not steer the terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text or "")
+
+
+def _cut(text: str, limit: int) -> str:
+    plain = " ".join(_plain(text).split())
+    return plain if len(plain) <= limit else plain[:limit].rsplit(" ", 1)[0] + " …"
