@@ -1,0 +1,223 @@
+"""The words of generated papers: titles that are all different, abstracts, authors, and other spellings of the same title.
+
+A title is a number written in words: the work's rank in its topic, scrambled, gives one of each of five lists, so two works of one
+topic never share a title and two topics share no method, problem or object.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from scholarlake.sample.draws import AUTHOR, ORGANISATION, VENUE, hex_id, scramble
+from scholarlake.sample.topics import FAMILY_NAMES, GIVEN_NAMES, ORGANISATIONS, PLACES, TOPICS, Topic
+
+Author = dict[str, str]
+
+_MANNERS: Final = (
+    "adaptive|robust|improved|combined|scalable|careful|refined|integrated|practical|comparative|simple|calibrated|sequential|hybrid|"
+    "regularised|repeated|targeted|modern|extended|selective"
+).split("|")
+_SETTINGS: Final = (
+    "under limited data|at scale|with uncertain measurements|across seasons|over two decades|with missing observations|at early stages|"
+    "under changing conditions|with few labels|at low cost|under strict constraints|with repeated measurements|across regions|"
+    "beyond the standard regime|from first principles|with open data|in real time|near critical thresholds|under budget limits|"
+    "with human oversight|across laboratories|at high resolution|under heavy noise|with prior knowledge"
+).split("|")
+_TITLES: Final = (
+    "{A} {M} for {p} in {o} {q}",
+    "{P} in {o} {q}: {a} {m}",
+    "A study of {p} in {o} with {a} {m} {q}",
+    "{O}: {p} {q} by {a} {m}",
+    "Towards {a} {m} for {p} in {o} {q}",
+    "{A} {m} & {p} in {o} {q}",
+)
+_STEP: Final = 100_003  # prime, so that multiplying by it only reorders the numbers
+_TITLES_A_TOPIC: Final = 20 * 24 * 8 * 8 * 8
+
+_BACKGROUND: Final = (
+    "{P} remains an open problem for {o}.",
+    "Work on {o} depends on {p}, yet evidence {q} is scarce.",
+    "Earlier studies of {p} seldom considered {o} {q}.",
+    "{P} in {o} has drawn attention because {x} varies widely.",
+)
+_AIM: Final = (
+    "We study {p} in {o} with {a} {m}.",
+    "This paper presents {a} {m} for {p} in {o} {q}.",
+    "We ask whether {m} improve {p} in {o} {q}.",
+    "Here {a} {m} are applied to {p} in {o}.",
+)
+_DATA: Final = (
+    "The analysis covers {n} {u} gathered over {y} years.",
+    "We used {n} {u} from {s} sites and held out {h}% for validation.",
+    "Data comprised {n} {u}, of which {h}% came from an independent collection.",
+    "A total of {n} {u} were examined in {s} groups.",
+)
+_RESULT: Final = (
+    "{X} rose from {l} to {r}, an improvement of {g}% over {m2}.",
+    "Compared with {m2}, {x} changed by {g}% (95% confidence interval {c} to {d}).",
+    "{X} reached {r} against {l} for {m2}.",
+    "The best configuration attained {x} of {r}, while {m2} gave {l}.",
+)
+_DETAIL: Final = (
+    "The gain was largest for {o2} and vanished when fewer than {s} {u} were available.",
+    "An ablation shows that {k}% of the effect is due to {m}.",
+    "Sensitivity analysis over {s} settings left {x} within {c} of its mean.",
+    "Results for {o2} were similar, with {x} of {l}.",
+)
+_CLOSE: Final = (
+    "These findings suggest that {m} are suited to {p}, but not to {p2}.",
+    "We discuss limits for {o2} and release the material for {p}.",
+    "Further work should address {p2} in {o2}.",
+    "The results support the use of {m} where {p} matters {q}.",
+)
+
+_HAN: Final = (
+    "图神经网络|深度学习|随机森林|迁移学习|谱聚类|贝叶斯推断|有限元分析|遗传算法", "城市交通|土壤微生物|肺部影像|古籍文献|电力负荷|河流径流|锂离子电池|农村教育",
+    "预测|分类|评估|优化|识别|建模", "方法研究|综述|应用探索|实验分析|比较研究",
+)
+_CYRILLIC: Final = (
+    "Применение|Развитие|Анализ|Сравнение|Оценка", "алгебраических методов|спектральных моделей|нейронных сетей|случайных процессов|численных схем|теории графов",
+    "в задачах гидрологии|в физике плазмы|в истории города|в экономике труда|в биологии клетки|в механике тел", "для больших данных|при малой выборке|в условиях шума|на практике",
+)
+_GREEK: Final = (
+    "Μελέτη|Ανάλυση|Σύγκριση|Θεωρία", "των νευρωνικών δικτύων|των σεισμικών κυμάτων|της ελληνικής γλώσσας|των θαλάσσιων ρευμάτων",
+    "στη Μεσόγειο|στην εκπαίδευση|στην ιατρική|στα νησιά", "με νέα δεδομένα|σε βάθος χρόνου|χωρίς επίβλεψη|υπό αβεβαιότητα",
+)
+
+
+@dataclass(frozen=True)
+class Theme:
+    """What a work is about: the phrases of its title, which its abstract takes up."""
+
+    topic: Topic
+    manner: str
+    method: str
+    problem: str
+    object: str
+    setting: str
+    overflow: int  # how often the topic's titles have been used up before
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def theme_of(topic: int, rank: int) -> Theme:
+    """The theme of a topic's rank-th work. No two ranks give the same."""
+    overflow, number = divmod(rank, _TITLES_A_TOPIC)
+    number = (number * _STEP + topic * 7919) % _TITLES_A_TOPIC
+    number, method = divmod(number, 8)
+    number, problem = divmod(number, 8)
+    number, thing = divmod(number, 8)
+    manner, setting = divmod(number, 24)
+    words = TOPICS[topic]
+    return Theme(words, _MANNERS[manner], words.methods[method], words.problems[problem], words.objects[thing], _SETTINGS[setting], overflow)
+
+
+def title_of(theme: Theme) -> str:
+    form = _TITLES[(len(theme.manner) + len(theme.setting) + len(theme.method)) % len(_TITLES)]
+    title = form.format(
+        A=_capital(theme.manner), a=theme.manner, M=theme.method, m=theme.method, P=_capital(theme.problem), p=theme.problem,
+        O=_capital(theme.object), o=theme.object, q=theme.setting,
+    )
+    return f"{title}, part {theme.overflow + 1}" if theme.overflow else title
+
+
+def foreign_title(script: int, number: int) -> str:
+    """The number-th title in Han (1), Cyrillic (2) or Greek (3). All different."""
+    lists = (_HAN, _CYRILLIC, _GREEK)[script - 1]
+    words = []
+    rest = number
+    for choices in (text.split("|") for text in lists):
+        rest, digit = divmod(rest, len(choices))
+        words.append(choices[digit])
+    if script == 1:
+        return f"基于{words[0]}的{words[1]}{words[2]}{words[3]}" + (f"之{rest + 1}" if rest else "")
+    return " ".join(words) + (f" {rest + 1}" if rest else "")
+
+
+def abstract_of(theme: Theme, dice: int, short: bool) -> str:
+    """Three sentences where short, else six. dice: 64 random bits."""
+    topic = theme.topic
+    measure = topic.measures[dice % len(topic.measures)]
+    low = 20 + (dice >> 3) % 500 / 10
+    gain = 1 + (dice >> 12) % 290 / 10
+    values = {
+        "p": theme.problem, "P": _capital(theme.problem), "o": theme.object, "m": theme.method, "a": theme.manner, "q": theme.setting,
+        "x": measure, "X": _capital(measure), "u": topic.unit, "m2": topic.methods[(dice >> 21) % 8], "p2": topic.problems[(dice >> 24) % 8],
+        "o2": topic.objects[(dice >> 27) % 8], "n": f"{40 + (dice >> 30) % 9000:,}", "y": 2 + (dice >> 43) % 19, "s": 3 + (dice >> 48) % 40,
+        "h": 5 + (dice >> 38) % 30, "k": 30 + (dice >> 35) % 60, "l": f"{low:.1f}", "r": f"{low + gain:.1f}", "g": f"{gain:.1f}",
+        "c": f"{gain / 3:.2f}", "d": f"{gain * 1.4:.2f}",
+    }  # fmt: skip
+    forms = [_AIM[dice >> 54 & 3], _DATA[dice >> 56 & 3], _RESULT[dice >> 58 & 3]]
+    if not short:
+        forms = [_BACKGROUND[dice >> 60 & 3], *forms, _DETAIL[dice >> 62 & 3], _CLOSE[dice >> 52 & 3]]
+    return " ".join(forms).format_map(values)
+
+
+@lru_cache(maxsize=100_000)
+def author(topic: int, number: int, seed: int) -> tuple[str, str, str, str]:
+    """Id, name, organisation and its id of the number-th author of a topic."""
+    dice = scramble(scramble(seed) ^ (topic << 40 | number))
+    name = f"{GIVEN_NAMES[dice % len(GIVEN_NAMES)]} {FAMILY_NAMES[(dice >> 9) % len(FAMILY_NAMES)]}"
+    if dice >> 20 & 1:
+        given, family = name.split(" ")
+        name = f"{given} {chr(65 + (dice >> 21) % 26)}. {family}"
+    organisation = (topic * 13 + (dice >> 30) % 40) % (len(PLACES) * len(ORGANISATIONS))
+    return hex_id(AUTHOR, topic << 32 | number, seed), name, *_organisation(organisation, seed)
+
+
+@lru_cache(maxsize=None)
+def _organisation(number: int, seed: int) -> tuple[str, str]:
+    form, place = divmod(number, len(PLACES))
+    return ORGANISATIONS[form].format(PLACES[place]), hex_id(ORGANISATION, number, seed)
+
+
+@lru_cache(maxsize=None)
+def venue_id(topic: int, number: int, seed: int) -> str:
+    return hex_id(VENUE, topic * 16 + number, seed)
+
+
+def with_initials(name: str) -> str:
+    """Given names cut to their initials: the family name and the first initial stay."""
+    *given, family = name.split(" ")
+    return " ".join([f"{part[0]}." for part in given] + [family])
+
+
+def _wide(text: str) -> str:
+    return "".join(chr(ord(sign) + 0xFEE0) if "!" <= sign <= "~" else sign for sign in text)
+
+
+def _marked(text: str) -> str:
+    first, space, rest = text.partition(" ")
+    return f"<i>{first}</i>{space}{rest.replace('&', '&amp;')}"
+
+
+# Each gives another spelling of a title whose fingerprint must stay the same.
+_PLAIN_SPELLINGS: Final[tuple[Callable[[str], str], ...]] = (str.upper, lambda text: f"{text}.", lambda text: text.replace(" ", "  "))
+_SPELLINGS: Final[tuple[Callable[[str], str], ...]] = (
+    *_PLAIN_SPELLINGS,
+    _marked,
+    lambda text: text.replace("&", "&amp;") + " ",
+    lambda text: text.replace("-", "\u2010").replace(":", " \u2014"),
+    lambda text: unicodedata.normalize("NFD", text),
+    _wide,
+    lambda text: text.replace(" ", "\u00a0"),
+    lambda text: f"\u201c{text.title()}\u201d",
+)
+
+
+def respelt(title: str, dice: int, faults: bool) -> str:
+    """The same title written otherwise."""
+    choices = _SPELLINGS if faults else _PLAIN_SPELLINGS
+    return choices[dice % len(choices)](title)
+
+
+def shortened(title: str) -> str:
+    """A title without its last three words: another fingerprint, the same work."""
+    words = title.split(" ")
+    return " ".join(words[:-3]) if len(words) > 7 else title
