@@ -66,7 +66,7 @@ class Clusters:
 
 
 def decide(keys: NodeKeys, titles: Titles) -> Clusters:
-    """Put nodes together by the rules. of_node: shape (n,), values from 0, one a cluster."""
+    """Put nodes together by the rules. of_node: shape (n,), one number a cluster, each below 3 n, not every number used."""
     count = len(keys)
     cluster = np.full(count, -1, dtype=np.int64)
     join = np.zeros(count, dtype=np.int8)
@@ -80,7 +80,7 @@ def decide(keys: NodeKeys, titles: Titles) -> Clusters:
 
     owner, owned, ambiguous = _title_owners(keys, with_doi, cluster)
     loose = np.flatnonzero((keys.doi == 0) & (keys.title != 0))
-    loose = loose[~np.isin(keys.title[loose], ambiguous)]
+    loose = loose[~_among(keys.title[loose], ambiguous)]
     joined = _join_owners(keys, loose, with_doi, owned)
     place = np.searchsorted(owned, keys.title[joined])
     cluster[joined] = owner[place]
@@ -91,14 +91,19 @@ def decide(keys: NodeKeys, titles: Titles) -> Clusters:
     join[lone[received[cluster[lone]]]] = Join.TITLE_TO_DOI
 
     rest = np.flatnonzero(cluster < 0)
-    among = rest[np.isin(rest, loose, assume_unique=True)]
-    left, right = _title_links(keys, among)
-    labels = _components(count, left, right)
-    _, cluster[rest] = np.unique(labels[rest], return_inverse=True)
-    sizes = np.bincount(cluster[rest]) if rest.size else np.empty(0, dtype=np.int64)
-    join[rest[sizes[cluster[rest]] > 1]] = Join.TITLE
-    cluster[rest] += clusters
+    labels = _components(count, *_title_links(keys, loose[cluster[loose] < 0]))
+    sizes = np.bincount(labels, minlength=count)
+    join[rest[sizes[labels[rest]] > 1]] = Join.TITLE
+    cluster[rest] = clusters + labels[rest]
     return Clusters(cluster, join, conflict)
+
+
+def _among(values: Words, ascending: Words) -> Flags:
+    """Whether each value is in an ascending array."""
+    if not len(ascending):
+        return np.zeros(len(values), dtype=bool)
+    places = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    return ascending[places] == values
 
 
 def _components(count: int, left: Indices, right: Indices) -> Indices:
@@ -123,15 +128,13 @@ def _doi_clusters(keys: NodeKeys, nodes: Indices, titles: Titles) -> tuple[Indic
     asked = np.flatnonzero(doubtful[group])
     if not asked.size:
         return group, conflict
-    part, conflict[asked] = _by_title(group[asked], titles(nodes[asked]))
-    apart = np.zeros(len(nodes), dtype=np.int64)
-    apart[asked] = part
-    _, cluster = np.unique(np.stack([group, apart]), axis=1, return_inverse=True)
-    return cluster.reshape(-1).astype(np.int64), conflict
+    labels, conflict[asked] = _by_title(group[asked], titles(nodes[asked]))
+    group[asked] = len(sizes) + np.unique(labels, return_inverse=True)[1]
+    return group, conflict
 
 
 def _by_title(group: Indices, titles: Sequence[str | None]) -> tuple[Indices, Flags]:
-    """Within each group, the component of each member by shared tokens, and whether its group has several.
+    """The component of each member by tokens shared within its group, and whether its group has several.
 
     A member without title joins where its group has one component, else stays apart.
     """
@@ -151,7 +154,7 @@ def _by_title(group: Indices, titles: Sequence[str | None]) -> tuple[Indices, Fl
     parts = pairs.group_by("group").agg(pl.len().alias("parts"), pl.col("label").min())
     looked_up = pl.DataFrame({"group": group}).join(parts, on="group", how="left", maintain_order="left")
     number = looked_up["parts"].fill_null(0).to_numpy()
-    the_one = looked_up["label"].fill_null(-2).to_numpy()  # a group without any title is one: nothing speaks against it
+    the_one = looked_up["label"].fill_null(-1 - looked_up["group"]).to_numpy()  # no title in the group: nothing speaks against it
     labels = np.where(~known & (number <= 1), the_one, labels)
     return labels, number > 1
 
@@ -174,8 +177,8 @@ def _title_owners(keys: NodeKeys, with_doi: Indices, cluster: Indices) -> tuple[
 
 def _join_owners(keys: NodeKeys, loose: Indices, with_doi: Indices, owned: Words) -> Indices:
     """Those of the nodes without DOI that are compatible with a member, of their title, of the DOI cluster that has it."""
-    candidates = loose[np.isin(keys.title[loose], owned)]
-    members = with_doi[np.isin(keys.title[with_doi], keys.title[candidates])]
+    candidates = loose[_among(keys.title[loose], owned)]
+    members = with_doi[_among(keys.title[with_doi], np.unique(keys.title[candidates]))]
     mine, theirs = _frame(keys, candidates), _frame(keys, members)
     my_authors, their_authors = _author_frame(keys, candidates), _author_frame(keys, members)
     unsigned_mine, signed_mine = mine.filter(~pl.col("signed")), mine.filter(pl.col("signed"))

@@ -67,7 +67,7 @@ def build_identities(lake: Lake, run: delta.Commit, progress: Progress = silent)
         raise LakeError("records has not been built; run `scholarlake build` with a folder of dumps first")
     files = record_files(lake)
     distinct, lines = _distinct_records(files, progress)
-    identities, papers = _decide(distinct, files, lake, run.code_version, progress)
+    identities = _decide(distinct, files, lake, run.code_version, progress)
     rules = Counter(dict(identities["rule"].value_counts().iter_rows()))
     conflicts = int((identities["flags"].list.len() > 0).sum())
     record_ids = int(identities["is_current"].sum())
@@ -84,7 +84,7 @@ def build_identities(lake: Lake, run: delta.Commit, progress: Progress = silent)
         records=lines,
         distinct_records=total,
         record_ids=record_ids,
-        papers=papers,
+        papers=rules["representative"],
         rules={rule: rules.get(rule, 0) for rule in contracts.IDENTITY_RULES},
         doi_conflicts=conflicts,
         inserted=sum(one.inserted for one in written.values()),
@@ -148,8 +148,8 @@ def _refuse_collisions(frame: pl.DataFrame) -> None:
 
 def _decide(
     distinct: pl.DataFrame, files: list[RecordFile], lake: Lake, code_version: str, progress: Progress
-) -> tuple[pl.DataFrame, int]:
-    """The identities frame, in the contract's schema, and the number of papers."""
+) -> pl.DataFrame:
+    """The identities of all distinct records, in the contract's schema."""
     key = distinct["record_key"].to_numpy()
     first = run_starts(key)
     last = np.append(first[1:], distinct.height) - 1 if len(first) else first
@@ -166,7 +166,7 @@ def _decide(
     flags = pl.Series("flags", [[], ["doi_conflict"]], dtype=pl.List(pl.String))
     names = pl.Series("shard", lake.shard_keys, dtype=pl.String)
     ids = distinct["record_id"].gather(first)
-    frame = distinct.select(
+    return distinct.select(
         "record_id",
         "record_key",
         pl.col("edition").cast(pl.String),
@@ -180,7 +180,6 @@ def _decide(
         flags.gather(clusters.conflict[node_of].astype(np.int64)).alias("flags"),
         pl.lit(code_version).alias("code_version"),
     )
-    return frame, len(representative)
 
 
 def _node_keys(current: pl.DataFrame) -> NodeKeys:
@@ -209,7 +208,10 @@ def _titles(current: pl.DataFrame, files: list[RecordFile], progress: Progress) 
 
 
 def _representatives(oldest: pl.DataFrame, cluster: Indices) -> Indices:
-    """The node that names each cluster: the smallest (edition, id as text) among its records. oldest: each node's first record."""
+    """The node that names each cluster: the smallest (edition, id as text) among its records. 0 for numbers no cluster has.
+
+    oldest: each node's first record.
+    """
     ordered = (
         oldest.select("edition_rank", "record_id")
         .with_columns(pl.Series("cluster", cluster, dtype=pl.Int64), pl.Series("node", np.arange(len(cluster)), dtype=pl.Int64))
