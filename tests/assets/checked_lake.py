@@ -1,0 +1,147 @@
+"""A lake of a handful of papers in which everything holds, and a way to break one table of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from scholarlake.lake import delta
+from scholarlake.lake.contracts import table
+from scholarlake.lake.hashing import stable_key, text_hash
+from scholarlake.lake.home import Lake
+from scholarlake.profile import Core, Dense, Profile, Reading
+
+PROFILE = Profile(
+    name="test",
+    shards=2,
+    reading=Reading(reject_warn=0.1, reject_block=0.5),
+    core=Core(min_total=2, min_in=1),
+    dense=Dense(centroids=2, probes=2, recall_queries=4),
+)
+RUN = delta.Commit("run", "1")
+PART, OTHER = "a.jsonl", "o'brien/b.jsonl"
+LINE = 100  # bytes of each record's line, without its line end
+
+# record → (part, paper, DOI, flags): p1 has two copies, and one DOI stands on a book and on its chapter.
+RECORDS = {
+    "p1": (PART, "p1", "10.1/x", []),
+    "p2": (OTHER, "p1", "10.1/x", []),
+    "p3": (PART, "p3", None, []),
+    "p4": (PART, "p4", "10.1/book", ["doi_conflict"]),
+    "p5": (OTHER, "p5", "10.1/book", ["doi_conflict"]),
+}
+EDGES = [("p1", "p3"), ("p4", "p3"), ("p5", "p3"), ("p4", "p1")]
+NOT_EMBEDDED = "p5"
+VECTORS = {"p1": [1.0, 0.0, 0.0, 0.0], "p3": [0.6, 0.8, 0.0, 0.0], "p4": [0.0, 0.0, 1.0, 0.0]}
+LINES = {PART: 4, OTHER: 2}  # the first part has a rejected line at its end
+BYTES = {PART: 3 * (LINE + 1) + 10, OTHER: 2 * (LINE + 1)}
+
+
+def good_lake(root: Path) -> Lake:
+    """A lake in which every invariant and every contract holds."""
+    lake = Lake.create(root, PROFILE.shards)
+    for name, frame in _tables(lake).items():
+        replace(lake, name, frame)
+    return lake
+
+
+def frame_of(name: str, rows: list[dict[str, object]]) -> pl.DataFrame:
+    """Rows as a frame of the table's contract; what is not given is null, 0, false, "x" or an empty list."""
+    contract = table(name)
+    return pl.DataFrame([{**{c: _empty(c, name) for c in contract.columns}, **row} for row in rows], schema=contract.schema)
+
+
+def replace(lake: Lake, name: str, frame: pl.DataFrame) -> None:
+    """Make a frame the whole content of a table, without the writer's look at keys: a broken lake must be possible."""
+    by = table(name).partition_by
+    if by is None:
+        delta.commit_staged(lake, name, None, [delta.stage(lake, name, None, frame)], RUN)
+        return
+    for partition in sorted({*delta.partitions(lake, name), *frame[by].unique()}):
+        rows = frame.filter(pl.col(by) == partition)
+        delta.commit_staged(lake, name, partition, [delta.stage(lake, name, partition, rows)] if rows.height else [], RUN)
+
+
+def broken(lake: Lake, name: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Lake:
+    """The lake with one of its tables changed."""
+    replace(lake, name, change(lake.scan(name).collect()))
+    return lake
+
+
+def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
+    papers = sorted({paper for _, paper, _, _ in RECORDS.values()})
+    shard = {paper: lake.shard_of(paper) for paper in papers}
+    ids = {paper: int(shard[paper]) * 10**10 + place for place, paper in enumerate(papers)}
+    degree = {p: (sum(cited == p for _, cited in EDGES), sum(citing == p for citing, _ in EDGES)) for p in papers}
+    core = [p for p in papers if sum(degree[p]) >= PROFILE.core.min_total and degree[p][0] >= PROFILE.core.min_in]
+    degrees = [{"paper_id": p, "shard": shard[p], "in_degree": i, "out_degree": o, "total_degree": i + o} for p, (i, o) in degree.items()]
+    edges = [{"citing_id": a, "cited_id": b, "shard": shard[a]} for a, b in EDGES]
+    place = {part: iter(range(9)) for part in LINES}
+    return {
+        "dump_manifest": frame_of(
+            "dump_manifest", [{"dump_part": part, "edition": "", "bytes": BYTES[part], "checksum": "0" * 32, "format": "oag-jsonl"} for part in LINES]
+        ),
+        "records": frame_of(
+            "records",
+            [
+                {
+                    "dump_part": part, "edition": "", "byte_offset": next(place[part]) * (LINE + 1), "byte_length": LINE, "record_id": record,
+                    "record_key": stable_key(record), "content_hash": stable_key(f"{record}!"), "doi": doi,
+                }
+                for record, (part, _, doi, _) in RECORDS.items()
+            ],
+        ),
+        "rejects": frame_of(
+            "rejects", [{"dump_part": PART, "byte_offset": 3 * (LINE + 1), "byte_length": 9, "reason": "not_json", "excerpt": "{"}]
+        ),
+        "identities": frame_of(
+            "identities",
+            [
+                {
+                    "record_id": record, "record_key": stable_key(record), "edition": "", "content_hash": stable_key(f"{record}!"), "copies": 1,
+                    "is_current": True, "paper_id": paper, "paper_key": stable_key(paper), "shard": shard[paper], "flags": flags,
+                    "rule": "representative" if record == paper else "same_doi",
+                }
+                for record, (_, paper, _, flags) in RECORDS.items()
+            ],
+        ),
+        "papers": frame_of(
+            "papers",
+            [
+                {"paper_id": p, "paper_key": stable_key(p), "shard": shard[p], "record_ids": sorted(r for r, (_, of, _, _) in RECORDS.items() if of == p)}
+                for p in papers
+            ],
+        ),
+        "citations": frame_of("citations", edges),
+        "degrees": frame_of("degrees", [{**row, "is_core": row["paper_id"] in core, "reason": _reason(row)} for row in degrees]),
+        "core_papers": frame_of("core_papers", [row for row in degrees if row["paper_id"] in core]),
+        "core_citations": frame_of("core_citations", [edge for edge in edges if edge["citing_id"] in core and edge["cited_id"] in core]),
+        "embeddings": frame_of(
+            "embeddings",
+            [
+                {"paper_id": p, "shard": shard[p], "faiss_id": ids[p], "text_hash": text_hash(p), "model": "m", "vector": vector}
+                for p, vector in VECTORS.items()
+            ],
+        ),
+        "embedding_failures": frame_of(
+            "embedding_failures",
+            [{"paper_id": NOT_EMBEDDED, "shard": shard[NOT_EMBEDDED], "text_hash": text_hash("p5"), "model": "m", "reason": "empty_text"}],
+        ),
+        "faiss_ids": frame_of("faiss_ids", [{"paper_id": p, "shard": shard[p], "faiss_id": ids[p]} for p in papers]),
+    }  # fmt: skip
+
+
+def _reason(row: dict[str, object]) -> str:
+    enough = (int(str(row["total_degree"])) >= PROFILE.core.min_total, int(str(row["in_degree"])) >= PROFILE.core.min_in)
+    return {(True, True): "core", (False, True): "low_total", (True, False): "low_in", (False, False): "low_both"}[enough]
+
+
+def _empty(column: str, name: str) -> object:
+    found = table(name).columns[column]
+    if found.nullable:
+        return None
+    if isinstance(found.dtype, pl.List):
+        return []
+    return "x" if found.dtype == pl.String else False if found.dtype == pl.Boolean else 0
