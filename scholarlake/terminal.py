@@ -44,7 +44,7 @@ def render_hits(hits: Sequence[Hit]) -> RenderableType:
     if not hits:
         return Text("nothing found", style="dim")
     scored = any(hit.score is not None for hit in hits)
-    table = Table.grid(padding=(0, 2, 1, 0), expand=False)
+    table = Table(box=None, show_header=False, padding=(0, 2, 1, 0), pad_edge=False)
     table.add_column(justify="right", style="dim")
     table.add_column(overflow="fold", max_width=110)
     table.add_column(justify="right", no_wrap=True)
