@@ -1,14 +1,18 @@
-"""What `scholarlake build` and `scholarlake status` do: the main job on the instance that the UI shows."""
+"""What `scholarlake build` and `scholarlake status` do: the main job on the instance that the UI shows, and what is left to do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pipelines.definitions import definitions
 from pipelines.project import Places, open_instance
-from pipelines.refresh import Failed, Ran, Refresh, Step, refresh
+from pipelines.refresh import Failed, Ran, Refresh, Step, needed_for, refresh
+from scholarlake.lake import receipts, releases
+from scholarlake.lake.home import Lake
+from scholarlake.lake.stages import STAGES, NotReady, partition_keys, stale
+from scholarlake.sources.dumps import list_parts
 
 
 def run(
@@ -21,11 +25,43 @@ def run(
     before: Callable[[Step], object] = lambda _: None,
     after: Callable[[Step, Ran | Failed], object] = lambda _step, _outcome: None,
 ) -> Refresh:
-    """Build a lake. Raises ScholarLakeError before anything is changed where it can't."""
+    """Build a lake. Raises ScholarLakeError, before anything is changed, where the dump, the profile or the lake can't be used."""
     places = Places.chosen(lake, dumps, profile)
+    needed_for(to)
+    list_parts(places.dumps)
     resource = places.resource()
     repository = definitions(places).get_repository_def()
-    check_dumps(places)
     resource.open()
     with open_instance(places.dagster_home) as instance:
         return refresh(repository, instance, resource, to=to, say=say, before=before, after=after)
+
+
+def status(*, lake: Path | None = None, dumps: Path | None = None, profile: str | None = None) -> dict[str, Any]:
+    """What a lake holds, what is stale and why, and its newest release. Changes nothing."""
+    places = Places.chosen(lake, dumps, profile)
+    opened = Lake.open(places.lake)
+    settings = places.resource().settings()
+    known = releases.names(opened)
+    return {
+        "lake": str(opened.root),
+        "release": known[-1] if known else None,
+        "assets": [_made(opened, name) for name in STAGES],
+        "stale": [item for name in STAGES if not STAGES[name].observed for item in _stale(opened, name, settings)],
+    }
+
+
+def _made(lake: Lake, name: str) -> dict[str, Any]:
+    found = [receipt for receipt in receipts.read_all(lake, name) if receipt.is_done]
+    return {
+        "asset": name,
+        "partitions": len(partition_keys(lake, name)) if STAGES[name].partitions else None,
+        "rows": sum(receipt.rows for receipt in found) if found and not STAGES[name].observed else None,
+        "made_at": max((receipt.at for receipt in found), default=None),
+    }
+
+
+def _stale(lake: Lake, name: str, settings: Any) -> list[dict[str, Any]]:
+    try:
+        return [{"asset": item.asset, "partition": item.partition, "reason": item.reason} for item in stale(lake, name, settings)]
+    except NotReady as fault:
+        return [{"asset": name, "partition": None, "reason": f"waits: {fault}"}]

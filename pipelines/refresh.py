@@ -7,17 +7,17 @@ is in the run's tags.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import dagster as dg
 
 from assets.sources import observe_dump
 from resources.lake import LakeResource
-from scholarlake.errors import ScholarLakeError
 from scholarlake.lake import receipts, releases
 from scholarlake.lake.home import Lake
-from scholarlake.lake.stages import STAGES, NotReady, Settings, Staleness, stage, stale
+from scholarlake.lake.stages import STAGES, NotReady, Staleness, stage, stale
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -51,6 +51,10 @@ class Refresh:
     failed: list[Failed] = field(default_factory=list)
     release: str | None = None
     seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ def refresh(
         if STAGES[name].observed:
             continue
         try:
-            todo = list(_todo(lake, name, settings))
+            todo = list(stale(lake, name, settings))
         except NotReady as fault:
             outcome.failed.append(Failed(name, str(fault), ""))
             break
@@ -115,10 +119,6 @@ def needed_for(name: str) -> list[str]:
             wanted.add(current)
             fringe.extend(STAGES[current].deps)
     return [known for known in STAGES if known in wanted]
-
-
-def _todo(lake: Lake, name: str, settings: Settings) -> Iterator[Staleness]:
-    return stale(lake, name, settings)
 
 
 def _run(
@@ -158,6 +158,3 @@ def _why(lake: Lake, item: Staleness, result: dg.ExecuteInProcessResult) -> str:
 
 def _where(item: Staleness) -> str:
     return item.asset if item.partition is None else f"{item.asset} [{item.partition}]"
-
-
-__all__ = ["Failed", "Ran", "Refresh", "ScholarLakeError", "Step", "needed_for", "refresh"]
