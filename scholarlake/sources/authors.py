@@ -1,0 +1,112 @@
+"""Authors in every shape that dumps have, and the key under which "J. Smith", "John Smith" and "Smith, John" are one."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Any
+
+import xxhash
+
+from scholarlake.sources.identifiers import Identify
+from scholarlake.sources.text import Clean
+
+AuthorRow = tuple[str | None, str | None, str | None, str | None]  # id, name, organisation, its id
+
+_SEPARATORS = re.compile(r"[\s.,_\u00b7\u30fb\u2022]+")
+_SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv", "phd", "md", "dr", "prof"})
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff]")
+# Letters that Unicode does not decompose, as they are usually written without their stroke.
+_STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŧ": "t", "ŋ": "n"})
+_SIGNED = 1 << 63
+_NAME_CACHE = 1 << 17
+
+
+def fold_name(name: str) -> str:
+    """Folded family name, a blank and the first initial; the whole name in Han, kana or Hangul; "" where nothing is left.
+
+    Accents go, and so do titles, suffixes and the numbers that some dumps put behind namesakes.
+    """
+    if not name.isascii():
+        if _CJK.search(name):
+            return "".join(letter for letter in unicodedata.normalize("NFKC", name).casefold() if letter.isalnum())
+        decomposed = unicodedata.normalize("NFKD", name)
+        name = "".join(letter for letter in decomposed if unicodedata.category(letter) != "Mn")
+    head, comma, tail = name.partition(",")
+    family = [part for part in map(_letters, _SEPARATORS.split(head)) if part and part not in _SUFFIXES]
+    given = [part for part in map(_letters, _SEPARATORS.split(tail)) if part and part not in _SUFFIXES] if comma else []
+    if not given:
+        if len(family) > 1 and _trailing_initials(head):
+            family, given = family[:-1], family[-1:]
+        else:
+            family, given = family[-1:], family[:-1]
+    if not family:
+        family, given = given[:1], []
+    if not family:
+        return ""
+    return f"{family[-1]} {given[0][0]}" if given else family[-1]
+
+
+def _letters(part: str) -> str:
+    """One word of a name, folded: letters only, hyphens and apostrophes closed up."""
+    folded = part.lower() if part.isascii() else part.casefold().translate(_STROKES)
+    return folded if folded.isalpha() else "".join(letter for letter in folded if letter.isalpha())
+
+
+def _trailing_initials(name: str) -> bool:
+    """Whether a name is written "Smith J" or "Smith JA": capitals without vowel sound at the end, a full word before."""
+    words = name.split()
+    last = words[-1].replace(".", "")
+    return len(last) <= 2 and last.isupper() and len(words[0].rstrip(".")) > 2 and "." not in words[0] and not words[0].isupper()
+
+
+@lru_cache(maxsize=_NAME_CACHE)
+def author_key(name: str) -> int | None:
+    """XXH3-64 of the folded name as a signed integer; None where the name holds no letter."""
+    folded = fold_name(name)
+    if not folded:
+        return None
+    value = xxhash.xxh3_64_intdigest(folded.encode("utf-8", "replace"))
+    return value - (1 << 64) if value >= _SIGNED else value
+
+
+def author_keys(authors: list[AuthorRow]) -> list[int]:
+    """The keys of a record's authors, distinct and sorted."""
+    if not authors:
+        return []
+    return sorted({key for _, name, _, _ in authors if name and (key := author_key(name)) is not None})
+
+
+def read_authors(value: Any, text: Clean, identifier: Identify) -> tuple[list[AuthorRow], bool]:
+    """Authors in order, and whether a shape was met that says nothing. Entries without any value are left out."""
+    if not value:
+        return [], False
+    if type(value) is not list:
+        if isinstance(value, str):
+            return [(None, name, None, None) for part in value.split(";") if (name := text(part))], False
+        if not isinstance(value, dict):
+            return [], True
+        value = [value]
+    authors: list[AuthorRow] = []
+    odd = False
+    for entry in value:
+        if type(entry) is dict:
+            get = entry.get
+            if (key := get("id")) is not None or (key := get("_id")) is not None:
+                key = identifier(key)
+            name = text(get("name"))
+            if name is None:
+                name = text(get("name_zh"))
+            if (org := get("org")) is not None or (org := get("orgs")) is not None:
+                org = text(org)
+            if (org_id := get("org_id")) is not None or (org_id := get("orgid")) is not None:
+                org_id = identifier(org_id)
+            if name is not None or key is not None or org is not None or org_id is not None:
+                authors.append((key, name, org, org_id))
+        elif type(entry) is str:
+            if name := text(entry):
+                authors.append((None, name, None, None))
+        elif entry is not None:
+            odd = True
+    return authors, odd

@@ -1,0 +1,99 @@
+"""Rows to typed frames, column by column: lists as flat values with offsets, several times faster than row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import polars as pl
+import xxhash
+from arro3.core import Array, list_array
+
+from scholarlake.lake.contracts import RECORDS, REJECTS, Author
+from scholarlake.sources.record import RecordRow
+
+_AUTHOR_FIELDS = tuple(field.name for field in Author.fields)
+
+
+def signed(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> pl.Series:
+    """Unsigned 64-bit hashes as the signed ones that a Delta long holds."""
+    return pl.Series(keys.view(np.int64))
+
+
+def keys_of(texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """XXH3-64 of each text's UTF-8, unsigned. The texts hold no line feed (ids never do)."""
+    if not texts:
+        return np.empty(0, dtype=np.uint64)
+    encoded = "\n".join(texts).encode().split(b"\n")
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, encoded), dtype=np.uint64, count=len(texts))
+
+
+def list_column(offsets: np.ndarray[Any, np.dtype[np.int64]], values: pl.Series) -> pl.Series:
+    """A list column out of its flat values; row i holds values[offsets[i]:offsets[i + 1]]."""
+    return pl.Series(list_array(Array.from_numpy(offsets), Array.from_arrow(values)))
+
+
+def offsets_of(lists: Sequence[Sequence[Any]]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    offsets = np.zeros(len(lists) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)), out=offsets[1:])
+    return offsets
+
+
+def records_frame(
+    rows: Sequence[RecordRow],
+    offsets: Sequence[int],
+    lengths: Sequence[int],
+    content_hashes: Sequence[int],
+    *,
+    dump_part: str,
+    edition: str,
+    method: str,
+    code_version: str,
+) -> pl.DataFrame:
+    """Records in the contract's schema. offsets and lengths in bytes, content_hashes unsigned."""
+    if not rows:
+        return pl.DataFrame(schema=RECORDS.schema)
+    given: dict[str, Sequence[Any]] = dict(zip(RecordRow._fields, zip(*rows, strict=True), strict=True))
+    columns: dict[str, pl.Series] = {}
+    for name, dtype in RECORDS.schema.items():
+        if name in given and not isinstance(dtype, pl.List):
+            columns[name] = pl.Series(given[name], dtype=dtype)
+    for name in ("keywords", "urls", "flags"):
+        columns[name] = list_column(offsets_of(given[name]), _strings(chain.from_iterable(given[name])))
+    columns["authors"] = _authors(given["authors"])
+    columns["author_keys"] = list_column(
+        offsets_of(given["author_keys"]), pl.Series(list(chain.from_iterable(given["author_keys"])), dtype=pl.Int64)
+    )
+    references = list(chain.from_iterable(given["references"]))
+    bounds = offsets_of(given["references"])
+    columns["references"] = list_column(bounds, _strings(references))
+    columns["reference_keys"] = list_column(bounds, signed(keys_of(references)))
+    columns["record_key"] = signed(keys_of(given["record_id"]))
+    columns["content_hash"] = signed(np.fromiter(content_hashes, dtype=np.uint64, count=len(rows)))
+    columns["byte_offset"] = pl.Series(offsets, dtype=pl.Int64)
+    columns["byte_length"] = pl.Series(lengths, dtype=pl.Int64)
+    constants = {"dump_part": dump_part, "edition": edition, "method": method, "code_version": code_version}
+    return pl.DataFrame(columns).with_columns(pl.lit(value).alias(name) for name, value in constants.items()).select(RECORDS.schema.names())
+
+
+def _strings(values: Iterable[str]) -> pl.Series:
+    return pl.Series(list(values), dtype=pl.String)
+
+
+def _authors(lists: Sequence[Sequence[tuple[str | None, ...]]]) -> pl.Series:
+    fields = list(zip(*chain.from_iterable(lists), strict=True)) or [() for _ in _AUTHOR_FIELDS]
+    flat = pl.DataFrame({name: pl.Series(values, dtype=pl.String) for name, values in zip(_AUTHOR_FIELDS, fields, strict=True)})
+    return list_column(offsets_of(lists), flat.to_struct("authors"))
+
+
+def rejects_frame(
+    rows: Sequence[tuple[int, int, str, str | None, str]], *, dump_part: str, method: str, code_version: str
+) -> pl.DataFrame:
+    """Rejects in the contract's schema. rows: byte offset, byte length, reason, detail, excerpt."""
+    names = ("byte_offset", "byte_length", "reason", "detail", "excerpt")
+    values = list(zip(*rows, strict=True)) or [() for _ in names]
+    frame = pl.DataFrame({name: pl.Series(column, dtype=REJECTS.schema[name]) for name, column in zip(names, values, strict=True)})
+    constants = {"dump_part": dump_part, "method": method, "code_version": code_version}
+    return frame.with_columns(pl.lit(value).alias(name) for name, value in constants.items()).select(REJECTS.schema.names())

@@ -1,0 +1,74 @@
+"""JSON as dumps have it: strict and fast first, then exact and lenient for the lines that need it.
+
+The lenient parser takes NaN and Infinity (read as null), raw tabs in strings, lone surrogates and integers of any
+length, and keeps every digit (decimals as Decimal). The fast one turns integers beyond 64 bits into floats.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import orjson
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_MOST_DIGITS = 4_000  # Python refuses to convert longer ones; such a number is kept as text
+
+
+class NotJson(ValueError):
+    """The text is no JSON. `reason` is a reject code, the message what the parser said."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON that lies inside a string. Raises NotJson."""
+    try:
+        return orjson.loads(text)
+    except (orjson.JSONDecodeError, RecursionError):
+        return parse_leniently(text)
+
+
+def parse_leniently(text: str) -> Any:
+    """Parse with Python's own parser, exactly. Raises NotJson with the reason truncated, not_json or too_deep."""
+    try:
+        return _LENIENT.decode(text.strip())
+    except RecursionError:
+        raise NotJson("too_deep", "objects or lists nested too deep") from None
+    except json.JSONDecodeError as fault:
+        body = text.strip()
+        cut = body.startswith("{") and (not body.endswith("}") or fault.pos >= len(body))
+        raise NotJson("truncated" if cut else "not_json", f"{fault.msg} at character {fault.pos}") from None
+
+
+def has_lone_surrogate(value: str) -> bool:
+    return _SURROGATE.search(value) is not None
+
+
+def replace_surrogates(value: Any) -> Any:
+    """The same value with U+FFFD for every lone surrogate, in keys too: no table can hold one."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [replace_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {replace_surrogates(name): replace_surrogates(item) for name, item in value.items()}
+    return value
+
+
+def _integer(digits: str) -> int | str:
+    return int(digits) if len(digits) < _MOST_DIGITS else digits
+
+
+def _decimal(digits: str) -> Decimal | str:
+    try:
+        return Decimal(digits)
+    except InvalidOperation:  # an exponent of more digits than Decimal takes
+        return digits
+
+
+_LENIENT = json.JSONDecoder(strict=False, parse_constant=lambda _: None, parse_int=_integer, parse_float=_decimal)
