@@ -40,12 +40,13 @@ def identities(step: Step) -> Made:
 @makes("papers")
 def papers(step: Step) -> Made:
     """References are the union, the abstract the longest, other fields the newest edition's with gaps filled from the others."""
-    report = build_papers(step.lake, step.key, step.commit, step.progress)
+    report = build_papers(step.lake, step.key, step.commit, step.progress, recompute=step.is_new_code)
     return Made(
         data_version=report.content_version,
-        rows=report.rows,
+        rows=report.papers,
         tables={"papers": report.version},
-        facts=_changes(report),
+        bytes=report.bytes,
+        facts={"merged": report.merged, "unchanged": report.unchanged, "records_read": report.records_read, **_changes(report)},
         pictures={"papers_by_year": lambda: _years(step.lake, step.key)},
     )
 

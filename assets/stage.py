@@ -23,7 +23,7 @@ from scholarlake.lake import contracts, receipts
 from scholarlake.lake.artifacts import Artifact
 from scholarlake.lake.delta import Commit
 from scholarlake.lake.home import Lake
-from scholarlake.lake.stages import PART, STAGES, Settings, Stage, current_inputs
+from scholarlake.lake.stages import STAGES, Settings, Stage, current_inputs
 from scholarlake.profile import Profile
 
 OWNERS = ["team:corpus"]
@@ -44,6 +44,7 @@ class Step:
     commit: Commit
     progress: Callable[[int, int | None, str], None]
     instance: dg.DagsterInstance
+    is_new_code: bool  # what is there was made by other code or settings: unchanged inputs are no reason to keep it
 
     @property
     def key(self) -> str:
@@ -124,6 +125,7 @@ def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage
     partition = context.partition_key if context.has_partition_key else None
     code_version = stage.code_version(settings)
     inputs = current_inputs(lake, stage.name, partition)
+    begun = receipts.begin(lake, stage.name, partition, code_version=code_version, inputs=inputs, run_id=context.run_id)
     step = Step(
         lake,
         settings.profile,
@@ -134,8 +136,8 @@ def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage
         Commit(context.run_id, code_version, inputs),
         _logged_progress(context),
         context.instance,
+        is_new_code=begun.made_by not in (None, code_version),
     )
-    begun = receipts.begin(lake, stage.name, partition, code_version=code_version, inputs=inputs, run_id=context.run_id)
     made = maker(step)
     receipts.finish(
         lake,
@@ -279,8 +281,3 @@ def report_observed(
     )
     receipts.finish(lake, begun, data_version=data_version, facts=plain(metadata))
 
-
-def retire_parts(instance: dg.DagsterInstance, gone: Iterable[str]) -> None:
-    """Remove the partition keys of parts that left the dump."""
-    for part in gone:
-        instance.delete_dynamic_partition(PART, part)

@@ -20,7 +20,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         Check(
             "every_byte_covered",
             "Records and rejects, laid end to end, are the whole uncompressed file: no gap, no overlap.",
-            lambda subject: invariants.every_byte_covered(subject.lake, subject.key, subject.fact("bytes")),
+            lambda subject: invariants.every_byte_covered(subject.lake, subject.key, subject.fact("uncompressed_bytes")),
         ),
         Check(
             "few_rejects",

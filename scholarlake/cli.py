@@ -82,14 +82,16 @@ def sample(
     json: JsonOption = False,
 ) -> None:
     """Generate a sample dump: topics, citations, duplicates of every kind, malformed lines, and the true answers."""
-    from scholarlake.sample import generate
+    from scholarlake.sample import facts_as_json, generate
 
     with _bar("records") as report:
-        facts = generate(out_dir, papers, parts, seed, clean=clean, progress=report)
+        facts = generate(
+            out_dir, papers, parts, seed, compression="none" if clean else "mixed", faults=not clean, progress=report
+        )
     if json:
-        print_json(facts.to_dict())
+        print_json(facts_as_json(facts))
     else:
-        out.print(f"{facts.lines:,} lines in {parts} parts, {facts.papers:,} papers, in {out_dir / 'dumps'}; the answers in {out_dir / 'truth.json'}")
+        out.print(f"{facts.lines:,} lines, {facts.papers:,} papers, in {out_dir / 'dumps'}; the answers in {out_dir / 'truth.json'}")
 
 
 @app.command()

@@ -164,7 +164,9 @@ def table_failures(schema: Mapping[str, pl.DataType], suite: Sequence[Expectatio
     for claim in suite:
         if claim.kind == "columns" and set(schema) != set(claim.columns):
             missing, more = sorted(set(claim.columns) - set(schema)), sorted(set(schema) - set(claim.columns))
-            found.append(Failure(str(claim), 1, tuple([f"{name} is missing" for name in missing] + [f"{name} is not expected" for name in more])))
+            found.append(
+                Failure(str(claim), 1, tuple([f"{name} is missing" for name in missing] + [f"{name} is not expected" for name in more]))
+            )
         if claim.kind == "type" and schema.get(claim.columns[0]) != claim.dtype:
             found.append(Failure(str(claim), 1, (str(schema.get(claim.columns[0], "missing")),)))
     return found
@@ -182,9 +184,9 @@ def evaluate(frame: pl.LazyFrame, contract: Table, partition: str | None = None)
     unfit = {claim: reason for claim in tested if (reason := _unfit(claim, mended)) is not None}
     failures += [Failure(str(claim), 1, error=reason) for claim, reason in unfit.items()]
     per_row = [claim for claim in tested if claim not in unfit and claim.kind != "unique"]
-    counts = rows.select(
-        pl.len().alias("rows"), *(_breaks(claim).sum().alias(str(place)) for place, claim in enumerate(per_row))
-    ).collect(engine="streaming")
+    counts = rows.select(pl.len().alias("rows"), *(_breaks(claim).sum().alias(str(place)) for place, claim in enumerate(per_row))).collect(
+        engine="streaming"
+    )
     for place, claim in enumerate(per_row):
         failed = int(counts[str(place)].item() or 0)
         if failed:

@@ -30,6 +30,7 @@ class Receipt:
 
     inputs: dependency → the data version that was read. tables: table → Delta version after the write.
     artifact: path of the artifact below the lake's root. facts: counts worth keeping for checks and status.
+    made_by: the code version that last finished here, which stays known while another is at work.
     """
 
     asset: str
@@ -44,6 +45,7 @@ class Receipt:
     facts: Mapping[str, Any] = field(default_factory=dict)
     run_id: str = ""
     at: str = ""
+    made_by: str | None = None
 
     @property
     def is_done(self) -> bool:
@@ -75,7 +77,9 @@ def read_all(lake: Lake, asset: str) -> Iterator[Receipt]:
 
 def begin(lake: Lake, asset: str, partition: str | None, *, code_version: str, inputs: Mapping[str, str], run_id: str) -> Receipt:
     """Mark a partition as being made. What was there before counts as unfinished from now on."""
-    receipt = Receipt(asset, partition, RUNNING, code_version, dict(inputs), run_id=run_id, at=_now())
+    known = read(lake, asset, partition)
+    made_by = known.made_by if known else None
+    receipt = Receipt(asset, partition, RUNNING, code_version, dict(inputs), run_id=run_id, at=_now(), made_by=made_by)
     write_json(_path(lake, asset, partition), asdict(receipt))
     return receipt
 
@@ -92,7 +96,15 @@ def finish(
 ) -> Receipt:
     """Mark a partition as made, after everything it wrote has been committed."""
     receipt = replace(
-        begun, status=DONE, data_version=data_version, tables=tables or {}, artifact=artifact, rows=rows, facts=facts or {}, at=_now()
+        begun,
+        status=DONE,
+        data_version=data_version,
+        tables=tables or {},
+        artifact=artifact,
+        rows=rows,
+        facts=facts or {},
+        at=_now(),
+        made_by=begun.code_version,
     )
     write_json(_path(lake, begun.asset, begun.partition), asdict(receipt))
     return receipt

@@ -82,6 +82,7 @@ STAGES: dict[str, Stage] = {
             "dump_manifest",
             "sources",
             "The sorted list of parts and their checksums: its change is what makes a removed part felt.",
+            deps=("oag_dump",),
             tables=("dump_manifest",),
             kinds=("polars", "deltalake"),
         ),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import polars as pl
 
@@ -17,14 +18,16 @@ _SIMPLE = {pl.String: "text", pl.Int64: "long", pl.Int32: "int", pl.Boolean: "bo
 
 _HEAD = """# Tables
 
-*Generated from `scholarlake/lake/contracts.py` by `python -m scholarlake.lake.tables_doc > docs/tables.md`. Edit the contracts, not this page.*
+*Generated from `scholarlake/lake/contracts.py` by `python -m scholarlake.lake.tables_doc > docs/tables.md`.
+Edit the contracts, not this page.*
 
 Every table is a Delta table. Read them through a release, which pins their versions: `scholarlake.open("data/lake").table("papers")`;
 `scholarlake releases` gives the path and version of each, with snippets for Polars, DuckDB and Spark. The working tables
 below `tables/` may be half-way through a refresh.
 
 A column is required unless it is marked as nullable. A list is never null where it is required: it is empty. In a
-partitioned table the partition's value is a column like any other. Before anything builds on a table, a check has held every row against what is said here.
+partitioned table the partition's value is a column like any other. Before anything builds on a table, a check has held
+every row against what is said here.
 """
 
 
@@ -42,9 +45,10 @@ def type_name(dtype: pl.DataType) -> str:
     return _SIMPLE[dtype.base_type()]
 
 
-def _instance(dtype: pl.DataType | type[pl.DataType]) -> pl.DataType:
+def _instance(dtype: Any) -> pl.DataType:
     """Polars says a nested type as a class or as an instance of it."""
-    return dtype() if isinstance(dtype, type) else dtype
+    found: pl.DataType = dtype() if isinstance(dtype, type) else dtype
+    return found
 
 
 def _contents() -> Iterator[str]:
@@ -78,7 +82,8 @@ def _section(table: Table) -> Iterator[str]:
     yield "| column | type | nullable | meaning | holds |"
     yield "|---|---|---|---|---|"
     for name, column in table.columns.items():
-        yield f"| `{name}` | {type_name(column.dtype)} | {'yes' if column.nullable else ''} | {_cell(column.about)} | {_cell(_limits(column))} |"
+        said = type_name(column.dtype), "yes" if column.nullable else "", _cell(column.about), _cell(_limits(column))
+        yield f"| `{name}` | {' | '.join(said)} |"
     yield ""
 
 
