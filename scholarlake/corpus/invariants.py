@@ -45,13 +45,19 @@ def every_record_has_a_paper(lake: Lake) -> Finding:
 
 def one_paper_per_record_id(lake: Lake) -> Finding:
     """All records of one id are of one paper, and exactly one of them is current."""
-    by_id = lake.scan("identities").group_by("record_key").agg(
-        pl.col("record_id").first(),
-        pl.col("paper_key").n_unique().alias("papers"),
-        pl.col("is_current").sum().cast(pl.Int64).alias("current"),
+    by_id = (
+        lake.scan("identities")
+        .group_by("record_key")
+        .agg(
+            pl.col("record_id").first(),
+            pl.col("paper_key").n_unique().alias("papers"),
+            pl.col("is_current").sum().cast(pl.Int64).alias("current"),
+        )
     )
     offenders = by_id.filter((pl.col("papers") != 1) | (pl.col("current") != 1)).drop("record_key")
-    return from_offenders("one_paper_per_record_id", "records of one id are one paper, and one of them is current", rows_of(by_id), offenders)
+    return from_offenders(
+        "one_paper_per_record_id", "records of one id are one paper, and one of them is current", rows_of(by_id), offenders
+    )
 
 
 def one_paper_per_doi(lake: Lake) -> Finding:
@@ -59,7 +65,9 @@ def one_paper_per_doi(lake: Lake) -> Finding:
 
     Only current records count: an older record of an id contributes no key.
     """
-    current = lake.scan("identities").filter("is_current").select(*RECORD, "paper_id", pl.col("flags").list.contains(CONFLICT).alias("flagged"))
+    current = (
+        lake.scan("identities").filter("is_current").select(*RECORD, "paper_id", pl.col("flags").list.contains(CONFLICT).alias("flagged"))
+    )
     doi = _present_records(lake).filter(pl.col("doi").is_not_null()).select(*RECORD, "doi").unique()
     papers = doi.join(current, on=RECORD).group_by("doi", "paper_id").agg(pl.col("flagged").any())
     shared = papers.group_by("doi").agg(
