@@ -4,7 +4,7 @@ A stage's file lists its checks as values; `checks_on` makes them one step of Da
 cost one step's overhead. What does not belong here: what is checked.
 """
 
-from __future__ import annotations
+# No postponed annotations here: Dagster takes the context and the resource from the annotations of the step, as objects.
 
 import time
 import warnings
@@ -69,7 +69,8 @@ def contract_check(table: str) -> Check:
         partitioned = STAGES[subject.asset].partitions is not None
         return verdict(subject.lake, table, subject.partition if partitioned else None).finding()
 
-    return Check(f"{table}_contract", f"Every row of `{table}` fits the contract: columns, types, completeness, key, ranges, values, patterns.", find)
+    about = f"Every row of `{table}` fits the contract: columns, types, completeness, key, ranges, values, patterns."
+    return Check(f"{table}_contract", about, find)
 
 
 def checks_on(asset: str, checks: Sequence[Check], settings: Settings) -> dg.AssetChecksDefinition:
@@ -80,7 +81,9 @@ def checks_on(asset: str, checks: Sequence[Check], settings: Settings) -> dg.Ass
         # Without partitions of its own a check keeps only its newest result: a pass of one shard would hide another's failure.
         warnings.simplefilter("ignore", dg.PreviewWarning)
         specs = [
-            dg.AssetCheckSpec(check.name, asset=AssetKey(asset), description=check.about, blocking=check.blocking, partitions_def=partitions)
+            dg.AssetCheckSpec(
+                check.name, asset=AssetKey(asset), description=check.about, blocking=check.blocking, partitions_def=partitions
+            )
             for check in checks
         ]
 
@@ -138,5 +141,6 @@ def _table(finding: Finding) -> str:
 
 
 def _cell(value: Any) -> str:
-    text = "" if value is None else " ".join(str(plain(value)).split())
+    shown = plain(value)
+    text = "" if shown is None else " ".join(str(shown).split())
     return (text if len(text) <= _CELL else f"{text[:_CELL]}…").replace("|", "\\|")

@@ -2,8 +2,9 @@
 
 The expectations come from the contract (`scholarlake.lake.expectations.suite_for`); here they are put into Great
 Expectations' words. Tables of more rows than WHOLE go to the same expectations in Polars: at a million rows Great
-Expectations takes some ten seconds a suite, and edges come by the hundred million. Great Expectations is imported at the first suite, not with
-the module: the import takes five seconds and more, and every process that only loads the definitions would pay it.
+Expectations takes some ten seconds a suite, and edges come by the hundred million. Great Expectations is imported at the
+first suite, not with the module: the import takes five seconds and more, and every process that only loads the
+definitions would pay it.
 """
 
 from __future__ import annotations
@@ -73,14 +74,16 @@ def _batch_definition() -> Any:
 
     logging.getLogger("great_expectations").setLevel(logging.WARNING)
     context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False}
+    variables: Any = context.variables
+    variables.progress_bars = {"globally": False}
     return context.data_sources.add_pandas("lake").add_dataframe_asset("rows").add_batch_definition_whole_dataframe("all")
 
 
 def _expectation(claim: Expectation, place: int) -> Any:
     """A claim in Great Expectations' words. `place` comes back with the answer."""
-    from great_expectations import expectations as gxe
+    import great_expectations.expectations as module
 
+    gxe: Any = module  # it exports its classes without saying so
     meta = {"claim": place}
     column = claim.columns[0]
     match claim.kind:

@@ -103,7 +103,11 @@ def indexed_is_embedded(lake: Lake, shard: str, indexed: pl.Series) -> Finding:
         ]
     )
     return from_offenders(
-        "indexed_is_embedded", f"the index of shard {shard} holds its vectors, each once", rows_of(embedded), offenders, {"indexed": len(indexed)}
+        "indexed_is_embedded",
+        f"the index of shard {shard} holds its vectors, each once",
+        rows_of(embedded),
+        offenders,
+        {"indexed": len(indexed)},
     )
 
 

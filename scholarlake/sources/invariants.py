@@ -39,7 +39,11 @@ def every_byte_covered(lake: Lake, part: str, size_bytes: int | None) -> Finding
     gap = pl.col("byte_offset") - pl.col("previous_end")
     allowed = pl.when(pl.col("previous_end").is_null()).then(pl.col("byte_offset").is_in(HEADS)).otherwise(gap.is_in(LINE_ENDS))
     broken = lines.filter(~allowed).select(
-        fault=pl.when(gap < 0).then(pl.lit("lines overlap")).when(gap == 0).then(pl.lit("no line end between lines")).otherwise(pl.lit("bytes of no line")),
+        fault=pl.when(gap < 0)
+        .then(pl.lit("lines overlap"))
+        .when(gap == 0)
+        .then(pl.lit("no line end between lines"))
+        .otherwise(pl.lit("bytes of no line")),
         from_byte=pl.min_horizontal(pl.col("previous_end").fill_null(0), "byte_offset"),
         to_byte=pl.max_horizontal(pl.col("previous_end").fill_null(0), "byte_offset"),
     )

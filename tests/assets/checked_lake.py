@@ -81,14 +81,21 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
     place = {part: iter(range(9)) for part in LINES}
     return {
         "dump_manifest": frame_of(
-            "dump_manifest", [{"dump_part": part, "edition": "", "bytes": BYTES[part], "checksum": "0" * 32, "format": "oag-jsonl"} for part in LINES]
+            "dump_manifest",
+            [{"dump_part": part, "edition": "", "bytes": BYTES[part], "checksum": "0" * 32, "format": "oag-jsonl"} for part in LINES],
         ),
         "records": frame_of(
             "records",
             [
                 {
-                    "dump_part": part, "edition": "", "byte_offset": next(place[part]) * (LINE + 1), "byte_length": LINE, "record_id": record,
-                    "record_key": stable_key(record), "content_hash": stable_key(f"{record}!"), "doi": doi,
+                    "dump_part": part,
+                    "edition": "",
+                    "byte_offset": next(place[part]) * (LINE + 1),
+                    "byte_length": LINE,
+                    "record_id": record,
+                    "record_key": stable_key(record),
+                    "content_hash": stable_key(f"{record}!"),
+                    "doi": doi,
                 }
                 for record, (part, _, doi, _) in RECORDS.items()
             ],
@@ -100,8 +107,16 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
             "identities",
             [
                 {
-                    "record_id": record, "record_key": stable_key(record), "edition": "", "content_hash": stable_key(f"{record}!"), "copies": 1,
-                    "is_current": True, "paper_id": paper, "paper_key": stable_key(paper), "shard": shard[paper], "flags": flags,
+                    "record_id": record,
+                    "record_key": stable_key(record),
+                    "edition": "",
+                    "content_hash": stable_key(f"{record}!"),
+                    "copies": 1,
+                    "is_current": True,
+                    "paper_id": paper,
+                    "paper_key": stable_key(paper),
+                    "shard": shard[paper],
+                    "flags": flags,
                     "rule": "representative" if record == paper else "same_doi",
                 }
                 for record, (_, paper, _, flags) in RECORDS.items()
@@ -110,7 +125,12 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
         "papers": frame_of(
             "papers",
             [
-                {"paper_id": p, "paper_key": stable_key(p), "shard": shard[p], "record_ids": sorted(r for r, (_, of, _, _) in RECORDS.items() if of == p)}
+                {
+                    "paper_id": p,
+                    "paper_key": stable_key(p),
+                    "shard": shard[p],
+                    "record_ids": sorted(r for r, (_, of, _, _) in RECORDS.items() if of == p),
+                }
                 for p in papers
             ],
         ),
@@ -130,7 +150,7 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
             [{"paper_id": NOT_EMBEDDED, "shard": shard[NOT_EMBEDDED], "text_hash": text_hash("p5"), "model": "m", "reason": "empty_text"}],
         ),
         "faiss_ids": frame_of("faiss_ids", [{"paper_id": p, "shard": shard[p], "faiss_id": ids[p]} for p in papers]),
-    }  # fmt: skip
+    }
 
 
 def _reason(row: dict[str, object]) -> str:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from checks import suites
-from scholarlake.lake.contracts import TABLES, Column, Table, table
+from scholarlake.lake.contracts import TABLES, Column, table
 from scholarlake.lake.expectations import Expectation, Verdict, evaluate, suite_for
 from scholarlake.lake.home import Lake
 from tests.assets.checked_lake import good_lake
@@ -98,7 +98,7 @@ def all_null(column: str) -> Change:
         ("citations", lambda rows: rows.drop("cited_id"), "(citing_id, cited_id) is unique", 1),
         ("degrees", lambda rows: rows.drop("in_degree"), "0 ≤ in_degree", 1),
     ],
-)  # fmt: skip
+)
 def test_a_broken_table_fails_alike_in_both_engines(lake: Lake, name: str, change: Change, expectation: str, failed: int) -> None:
     rows = change(lake.scan(name).collect()).lazy()
     for verdict in (suites.validated(rows, name), evaluate(rows, table(name))):
@@ -159,5 +159,3 @@ def test_a_verdict_tells_what_failed_how_often_and_an_example(lake: Lake) -> Non
     assert found.examples == ({"expectation": "1000 ≤ year ≤ 2100", "failed": 4, "examples": "9999, 9999, 9999, 9999"},)
     assert found.facts["failed_expectations"] == 1
     assert Verdict("papers", None, "polars", 0, 1).passed
-
-

@@ -43,7 +43,8 @@ def only(record: str, **values: object) -> Change:
     def change(rows: pl.DataFrame) -> pl.DataFrame:
         name = next(column for column in ("record_id", "paper_id", "citing_id") if column in rows.columns)
         return rows.with_columns(
-            pl.when(pl.col(name) == record).then(pl.lit(value, rows.schema[column])).otherwise(column).alias(column) for column, value in values.items()
+            pl.when(pl.col(name) == record).then(pl.lit(value, rows.schema[column])).otherwise(column).alias(column)
+            for column, value in values.items()
         )
 
     return change
@@ -76,7 +77,14 @@ def test_a_good_lake_passes(lake: Lake, name: str) -> None:
         (
             "one_paper_per_record_id",
             "identities",
-            lambda rows: pl.concat([rows, rows.filter(pl.col("record_id") == "p3").with_columns(content_hash=pl.lit(7, pl.Int64), is_current=False, paper_key=pl.lit(9, pl.Int64))]),
+            lambda rows: pl.concat(
+                [
+                    rows,
+                    rows.filter(pl.col("record_id") == "p3").with_columns(
+                        content_hash=pl.lit(7, pl.Int64), is_current=False, paper_key=pl.lit(9, pl.Int64)
+                    ),
+                ]
+            ),
             {"record_id": "p3", "papers": 2},
         ),
         ("one_paper_per_doi", "identities", only("p2", paper_id="p2"), {"doi": "10.1/x", "papers": 2, "not_flagged": 2}),
@@ -84,10 +92,20 @@ def test_a_good_lake_passes(lake: Lake, name: str) -> None:
         ("representative_is_a_member", "identities", without("record_id", "p1"), {"paper_id": "p1", "resolved": None}),
         ("no_self_edge", "citations", only("p1", cited_id="p1"), {"citing_id": "p1"}),
         ("no_dangling_edge", "citations", only("p1", cited_id="p2"), {"cited_id": "p2", "fault": "the cited paper does not exist"}),
-        ("no_dangling_edge", "citations", only("p5", citing_id="zz"), {"citing_id": "zz", "fault": "the citing paper is not in this shard"}),
+        (
+            "no_dangling_edge",
+            "citations",
+            only("p5", citing_id="zz"),
+            {"citing_id": "zz", "fault": "the citing paper is not in this shard"},
+        ),
         ("no_repeated_edge", "citations", lambda rows: pl.concat([rows, rows.head(1)]), {"times": 2}),
         ("degrees_of_every_paper", "degrees", without("paper_id", "p4"), {"paper_id": "p4", "fault": "has no degrees"}),
-        ("degrees_agree_with_citations", "degrees", only("p3", in_degree=4, total_degree=4), {"paper_id": "p3", "in_degree": 4, "cited_by": 3}),
+        (
+            "degrees_agree_with_citations",
+            "degrees",
+            only("p3", in_degree=4, total_degree=4),
+            {"paper_id": "p3", "in_degree": 4, "cited_by": 3},
+        ),
         ("degrees_agree_with_citations", "degrees", only("p3", total_degree=4), {"paper_id": "p3", "total_degree": 4}),
         ("degrees_agree_with_citations", "citations", without("citing_id", "p5"), {"paper_id": "p3", "in_degree": 3, "cited_by": 2}),
         ("core_flags_agree_with_thresholds", "degrees", only("p3", is_core=False), {"paper_id": "p3"}),
@@ -95,9 +113,14 @@ def test_a_good_lake_passes(lake: Lake, name: str) -> None:
         ("core_papers_are_the_core", "core_papers", without("paper_id", "p1"), {"paper_id": "p1", "fault": "is not in core_papers"}),
         ("core_papers_are_the_core", "core_papers", only("p3", in_degree=9), {"paper_id": "p3", "in_degree": 9}),
         ("core_citations_are_inside_the_core", "core_citations", without("citing_id", "p1"), {"fault": "is not in core_citations"}),
-        ("core_citations_are_inside_the_core", "core_citations", only("p1", cited_id="p4"), {"cited_id": "p4", "fault": "does not join two core papers"}),
+        (
+            "core_citations_are_inside_the_core",
+            "core_citations",
+            only("p1", cited_id="p4"),
+            {"cited_id": "p4", "fault": "does not join two core papers"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_broken_lake_fails_and_says_where(lake: Lake, name: str, table: str, change: Change, example: dict[str, object]) -> None:
     found = WHOLE[name](broken(lake, table, change))
     assert not found.passed

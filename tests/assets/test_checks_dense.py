@@ -83,7 +83,9 @@ def test_a_second_model_of_the_same_dimension_is_found(lake: Lake) -> None:
 
 def test_an_id_outside_its_shard_or_unlike_the_ledger_or_twice_is_found(lake: Lake) -> None:
     shard = lake.shard_of("p3")
-    broken(lake, "embeddings", lambda rows: rows.with_columns(faiss_id=pl.when(paper_id="p3").then(-1).otherwise("faiss_id").cast(pl.Int64)))
+    broken(
+        lake, "embeddings", lambda rows: rows.with_columns(faiss_id=pl.when(paper_id="p3").then(-1).otherwise("faiss_id").cast(pl.Int64))
+    )
     found = invariants.vector_ids_are_handed_out_once(lake, shard)
     assert {"paper_id": "p3", "faiss_id": -1, "fault": "not what the ledger gave"} in found.examples
 
@@ -102,4 +104,7 @@ def test_an_index_that_lacks_a_vector_or_holds_one_twice_or_too_many_is_found(la
     assert invariants.indexed_is_embedded(lake, "00", ids).counted == len(VECTORS)
     assert invariants.indexed_is_embedded(lake, "00", ids[:-1]).examples[0]["fault"] == "embedded but not indexed"
     assert invariants.indexed_is_embedded(lake, "00", pl.concat([ids, ids[:1]])).examples[0]["fault"] == "indexed twice"
-    assert invariants.indexed_is_embedded(lake, "00", pl.concat([ids, pl.Series([5 * 10**12])])).examples[0]["fault"] == "indexed but not embedded"
+    assert (
+        invariants.indexed_is_embedded(lake, "00", pl.concat([ids, pl.Series([5 * 10**12])])).examples[0]["fault"]
+        == "indexed but not embedded"
+    )

@@ -52,7 +52,9 @@ def test_a_cut_file_end_is_not_covered(lake: Lake) -> None:
 @pytest.mark.parametrize(("before", "between", "after"), [(3, 2, 0), (0, 1, 2), (3, 2, 2)])
 def test_a_byte_order_mark_crlf_and_a_missing_last_line_end_are_no_loss(lake: Lake, before: int, between: int, after: int) -> None:
     shifted = lambda rows: rows.with_columns(  # noqa: E731
-        byte_offset=pl.when(dump_part=OTHER).then(before + (pl.col("byte_offset") // (LINE + 1)) * (LINE + between)).otherwise("byte_offset")
+        byte_offset=pl.when(dump_part=OTHER)
+        .then(before + (pl.col("byte_offset") // (LINE + 1)) * (LINE + between))
+        .otherwise("byte_offset")
     )
     broken(lake, "records", shifted)
     assert invariants.every_byte_covered(lake, OTHER, before + LINE + between + LINE + after).passed
