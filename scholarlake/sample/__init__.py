@@ -1,4 +1,4 @@
-"""Generated dumps: OAG field names, topics with words of their own, citations that prefer the cited, every fault in the book, and the truth.
+"""Generated dumps: OAG field names, topics with words of their own, preferential citations, every known fault, and the truth.
 
 What does not belong here: reading dumps. The generator shares no code with the pipeline, so that the one can test the other.
 """

@@ -1,6 +1,7 @@
 """Odd shapes of single records, which are records all the same, and lines that are none.
 
-An odd shape changes neither the record's id nor its title, DOI or the works it names. What is odd about several records together is in kinds.py.
+An odd shape changes neither the record's id nor its DOI or the works it names. What is odd about several records together
+is in kinds.py.
 """
 
 from __future__ import annotations
@@ -105,10 +106,27 @@ def _hard_keywords(fields: Fields, dice: int) -> None:
 
 
 ODD_SHAPES: Final[tuple[Callable[[Fields, int], None], ...]] = (
-    _venue_name, _venue_mongo, _references_as_objects, _reference_alone, _index_object, _index_text, _index_empty, _organisations,
-    _author_names, _nothing_but_null, _many_urls, _year_in_words, _drop_count, _count_as_text, _hard_keywords,
-    _set("year", 0, 9999, "", None), _set("n_citation", None), _set("keywords", "one; string", None), _set("venue", None, "", {}), _set("authors", None, []),
-)  # fmt: skip
+    _venue_name,
+    _venue_mongo,
+    _references_as_objects,
+    _reference_alone,
+    _index_object,
+    _index_text,
+    _index_empty,
+    _organisations,
+    _author_names,
+    _nothing_but_null,
+    _many_urls,
+    _year_in_words,
+    _drop_count,
+    _count_as_text,
+    _hard_keywords,
+    _set("year", 0, 9999, "", None),
+    _set("n_citation", None),
+    _set("keywords", "one; string", None),
+    _set("venue", None, "", {}),
+    _set("authors", None, []),
+)
 
 
 def make_odd(fields: Fields, dice: int) -> None:

@@ -116,8 +116,9 @@ class _Writing:
         for begin in range(0, plan.works, _BLOCK):
             end = min(plan.works, begin + _BLOCK)
             lists = self._reference_lists(begin, end)
+            citations = self.in_degree[begin:end].tolist()
             for work in range(begin, end):
-                self._write_work(work, lists[work - begin])
+                self._write_work(work, lists[work - begin], citations[work - begin])
                 for number in self.bad.get(work, ()):
                     self._write_bad(work, number)
             for part in (*self.older, *self.later):
@@ -132,9 +133,16 @@ class _Writing:
         truth = write_truth(out, arguments, made, self.ledger)
         counts = truth["counts"]
         return SampleFacts(
-            papers=counts["papers"], records=counts["records"], lines=counts["lines"], rejects=counts["rejects"], citations=counts["citations"],
-            parts=len(made), bytes=sum(part.path.stat().st_size for part in made), dumps=out / "dumps", truth=out / "truth.json",
-        )  # fmt: skip
+            papers=counts["papers"],
+            records=counts["records"],
+            lines=counts["lines"],
+            rejects=counts["rejects"],
+            citations=counts["citations"],
+            parts=len(made),
+            bytes=sum(part.path.stat().st_size for part in made),
+            dumps=out / "dumps",
+            truth=out / "truth.json",
+        )
 
     def _reference_lists(self, begin: int, end: int) -> list[tuple[list[str], list[str]]]:
         """For each work of a block the ids of the works it cites, and those of its other references: itself, repeats, outside."""
@@ -153,12 +161,15 @@ class _Writing:
         self.outside += total
         lists: list[tuple[list[str], list[str]]] = []
         at = 0
+        selves, repeats = graph.selves[begin:end].tolist(), graph.repeats[begin:end].tolist()
         for place, work in enumerate(range(begin, end)):
             beside = lost[at : at + outside[place]]
             at += outside[place]
-            if graph.selves[work]:
-                beside.append(plan.ids[int(plan.first_alias[work])] if plan.aliases[work] and plan.kind_name(work) != "chain" else plan.ids[work])
-            if graph.repeats[work]:
+            if selves[place]:
+                beside.append(
+                    plan.ids[int(plan.first_alias[work])] if plan.aliases[work] and plan.kind_name(work) != "chain" else plan.ids[work]
+                )
+            if repeats[place]:
                 beside.append(self._again(int(graph.targets[low + bounds[place]]), names[bounds[place]]))
             lists.append((names[bounds[place] : bounds[place + 1]], beside))
         return lists
@@ -171,18 +182,20 @@ class _Writing:
         other = plan.ids[int(plan.first_alias[target])]
         return plan.ids[target] if written == other else other
 
-    def _write_work(self, work: int, references: tuple[list[str], list[str]]) -> None:
+    def _write_work(self, work: int, references: tuple[list[str], list[str]], citations: int) -> None:
         plan, scribe = self.plan, self.scribe
-        draft = scribe.draft(work, int(self.in_degree[work]))
+        draft = scribe.draft(work, citations)
         copies = scribe.copies(work)
-        where = draft.dice >> 8
+        where, later_only = draft.dice >> 8, bool(plan.later_only[work])
         ordinary = plan.faults and len(copies) == 1 and work not in plan.alike
         odd = scribe.dice(work, 4) if ordinary else 0
         for number, copy in enumerate(copies):
             cited, beside = references
-            given: list[Any] = [*cited, *beside] if copy.references == "all" else cited[: len(cited) // 2] if copy.references == "half" else []
-            fields = scribe.record(draft, number, copy, self._bare_numbers(given, work) if plan.faults else given)
-            later = (copy.later or bool(plan.later_only[work])) and bool(self.later)
+            given: list[Any] = (
+                [*cited, *beside] if copy.references == "all" else cited[: len(cited) // 2] if copy.references == "half" else []
+            )
+            fields = scribe.record(draft, copy, self._bare_numbers(given, work) if plan.faults else given)
+            later = (copy.later or later_only) and bool(self.later)
             parts = self.later if later else self.older
             line = self._line(draft, fields, copy, odd)
             end = b"\r\n" if plan.faults and (where >> 20) % 1000 < _CRLF * 1000 else b"\n"

@@ -20,9 +20,9 @@ Targets = npt.NDArray[np.int32]
 
 _SAME_TOPIC: Final = 0.86
 _SAME_FIELD: Final = 0.95  # cumulative
-_COPIED: Final = 0.55
+_COPIED: Final = 0.72
 _NO_LIST: Final = 0.1  # works whose record has no reference list
-_MEAN_AT_FIRST, _MEAN_AT_LAST = 12.0, 29.0
+_MEAN_AT_FIRST, _MEAN_AT_LAST = 11.0, 28.5
 _TO_ANY_YEAR: Final = 0.001
 _SELF: Final = 0.004
 _REPEATED: Final = 0.012
@@ -45,21 +45,23 @@ class Graph:
 
     @property
     def in_degree(self) -> Ints:
-        return np.bincount(self.targets, minlength=len(self.outside)).astype(np.int64)
+        cited: Ints = np.bincount(self.targets, minlength=len(self.outside)).astype(np.int64)
+        return cited
 
     @property
     def out_degree(self) -> Ints:
-        return np.diff(self.starts)
+        out: Ints = np.diff(self.starts)
+        return out
 
 
 def _list_lengths(plan: Plan) -> Ints:
     """How many references each work would give: log-normal around a mean that grows with the years, fewer where there is little to cite."""
     age = (plan.year.clip(FIRST_YEAR, LAST_YEAR) - FIRST_YEAR) / (LAST_YEAR - FIRST_YEAR)
     mean = _MEAN_AT_FIRST + age * (_MEAN_AT_LAST - _MEAN_AT_FIRST)
-    mean = np.minimum(mean, 0.35 * np.sqrt(np.arange(plan.works)))
+    mean = np.minimum(mean, 0.28 * np.sqrt(np.arange(plan.works)))
     first, second = uniform(plan.works, plan.seed, 20), uniform(plan.works, plan.seed, 21)
     normal = np.sqrt(-2 * np.log1p(-first)) * np.cos(2 * np.pi * second)
-    lengths = np.rint(mean * np.exp(0.5 * normal - 0.125)).astype(np.int64).clip(0, 400)
+    lengths: Ints = np.rint(mean * np.exp(0.5 * normal - 0.125)).astype(np.int64).clip(0, 400)
     lengths[uniform(plan.works, plan.seed, 22) < _NO_LIST] = 0
     return lengths
 
@@ -111,11 +113,9 @@ def _cited_topics(own: Ints, draw: npt.NDArray[np.float64], pick: npt.NDArray[np
     return about
 
 
-def _cited_works(
-    about: Ints, draws: npt.NDArray[np.float64], begin: int, members: list[Ints], starts: Ints, targets: Targets
-) -> Ints:
+def _cited_works(about: Ints, draws: npt.NDArray[np.float64], begin: int, members: list[Ints], starts: Ints, targets: Targets) -> Ints:
     """A work of the topic among those before begin, or the target of one of its references."""
-    cited = (draws[0] * begin).astype(np.int64)  # where the topic has no earlier work
+    cited: Ints = (draws[0] * begin).astype(np.int64)  # where the topic has no earlier work
     for number, own in enumerate(members):
         earlier = int(np.searchsorted(own, begin))
         chosen = np.flatnonzero(about == number)

@@ -49,7 +49,9 @@ KINDS: dict[str, Kind] = {
     "doi_title_shortened": Kind(0.004, True, (Copy(), Copy(alias=1, doi="respelt", title="shortened", abstract=False))),
     "doi_elsewhere_later": Kind(0.004, True, (Copy(references="half"), Copy(alias=1, doi="respelt", later=True)), plain=True),
     # One copy has the DOI, the other the abstract and the references.
-    "title_to_doi": Kind(0.015, True, (Copy(abstract=False, references="none"), Copy(alias=1, doi="none", title="respelt", year=-1)), plain=True),
+    "title_to_doi": Kind(
+        0.015, True, (Copy(abstract=False, references="none"), Copy(alias=1, doi="none", title="respelt", year=-1)), plain=True
+    ),
     "title_to_doi_initials": Kind(
         0.004, True, (Copy(references="none", authors="initials"), Copy(alias=1, doi="none", title="respelt", year=1)), plain=True
     ),

@@ -62,7 +62,7 @@ class Part:
         self._raw.close()
 
     def _write(self, data: bytes) -> None:
-        if not self.path.suffix == ".gz" and not self.path.suffix == ".zst":
+        if self.path.suffix not in (".gz", ".zst"):
             self._raw.write(data)
             return
         at = 0

@@ -1,6 +1,6 @@
 """Who is who in a generated dump: every work's year, topic, kind and ids, before any line is written.
 
-Works are numbered in the order of their years, from 0. What does not belong here: references (graph.py), words (text.py), lines (records.py).
+Works are numbered in the order of their years, from 0. Not here: references (graph.py), words (text.py), lines (records.py).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Plan:
     first_alias: Ints
     aliases: Ints
     ids: list[str]
-    whole_number: frozenset[int] = frozenset()
+    whole_number: frozenset[str] = frozenset()
     alike: dict[int, Alike] = field(default_factory=dict)
 
     @property
@@ -66,14 +66,15 @@ class Plan:
         return self.works >= SHORT_RECORDS_FROM
 
     def kind_name(self, work: int) -> str:
-        return KIND_NAMES[self.kind[work]]
+        return KIND_NAMES[int(self.kind[work])]
 
 
 def _years(works: int) -> Ints:
     """Ascending years of a literature that grows exponentially."""
     place = (np.arange(works) + 0.5) / works
     span = LAST_YEAR + 1 - FIRST_YEAR
-    return (FIRST_YEAR + np.log1p(place * np.expm1(_GROWTH * span)) / _GROWTH).astype(np.int64).clip(FIRST_YEAR, LAST_YEAR)
+    years: Ints = (FIRST_YEAR + np.log1p(place * np.expm1(_GROWTH * span)) / _GROWTH).astype(np.int64)
+    return np.clip(years, FIRST_YEAR, LAST_YEAR)
 
 
 def _topics(works: int, seed: int) -> tuple[Ints, Ints, Ints]:
@@ -96,7 +97,10 @@ def _wanted(share: float, works: int, size: int = 1) -> int:
 
 
 def make_plan(works: int, seed: int, *, faults: bool, later_edition: bool) -> Plan:
-    """Decide about every work. faults: whether look-alikes, other scripts and odd ids occur; without a later edition no kind that needs it does."""
+    """Decide about every work.
+
+    faults: whether look-alikes, other scripts and odd ids occur. Without a later edition no kind that needs one does.
+    """
     year = _years(works)
     topic, rank, sizes = _topics(works, seed)
     kind = np.zeros(works, dtype=np.uint8)
@@ -134,7 +138,20 @@ def make_plan(works: int, seed: int, *, faults: bool, later_edition: bool) -> Pl
     for place, work in enumerate(whole):
         ids[work] = str(_FIRST_WHOLE_NUMBER + 7 * place) if place else str(BEYOND_64_BITS)
     return Plan(
-        works=works, seed=seed, faults=faults, year=year, topic=topic, rank=rank, topic_sizes=sizes, kind=kind, has_doi=has_doi,
-        later_only=later_only, script=script, first_alias=works + np.cumsum(aliases) - aliases, aliases=aliases, ids=ids,
-        whole_number=frozenset(ids[work] for work in whole), alike=alike,
+        works=works,
+        seed=seed,
+        faults=faults,
+        year=year,
+        topic=topic,
+        rank=rank,
+        topic_sizes=sizes,
+        kind=kind,
+        has_doi=has_doi,
+        later_only=later_only,
+        script=script,
+        first_alias=works + np.cumsum(aliases) - aliases,
+        aliases=aliases,
+        ids=ids,
+        whole_number=frozenset(ids[work] for work in whole),
+        alike=alike,
     )

@@ -6,11 +6,14 @@ number (graph.py), faults of single lines (faults.py).
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from scholarlake.sample.draws import scramble
-from scholarlake.sample.kinds import KINDS, Copy
+from scholarlake.sample.kinds import KIND_NAMES, KINDS, Copy
 from scholarlake.sample.plan import Alike, Plan
 from scholarlake.sample.text import (
     Theme,
@@ -28,6 +31,7 @@ from scholarlake.sample.topics import TOPICS
 
 Fields = dict[str, Any]
 
+_EPOCH: Final = 1900
 ONE_RECORD: Final = (Copy(),)
 _GENERIC: Final = ("Editorial", "Introduction", "Index", "Preface", "Table of Contents", "Book Reviews")
 _SHORT: Final = ("Mitosis", "Gravity", "综述评论", "Errata", "Sleep", "Хаос")
@@ -55,6 +59,12 @@ class Scribe:
         self.plan = plan
         self._key = scramble(plan.seed ^ 0x5C1B)
         self._authors_a_topic = [max(24, int(size) // 5) for size in plan.topic_sizes]
+        # Single elements of numpy arrays are slow to get at, those of bytes are not.
+        self._topic, self._kind = plan.topic.astype(np.uint8).tobytes(), plan.kind.tobytes()
+        self._years_since = (plan.year - _EPOCH).astype(np.uint8).tobytes()
+        self._script, self._has_doi = plan.script.tobytes(), plan.has_doi.tobytes()
+        self._rank = array("i", plan.rank.astype(np.int32).tobytes())
+        self._copies = [KINDS[name].copies if name else ONE_RECORD for name in KIND_NAMES]
 
     def dice(self, work: int, salt: int) -> int:
         """64 random bits that belong to the work."""
@@ -62,8 +72,7 @@ class Scribe:
 
     def copies(self, work: int) -> tuple[Copy, ...]:
         """The recipe of each of the work's records."""
-        name = self.plan.kind_name(work)
-        return KINDS[name].copies if name else ONE_RECORD
+        return self._copies[self._kind[work]]
 
     def record_id(self, work: int, copy: Copy) -> str:
         plan = self.plan
@@ -75,39 +84,55 @@ class Scribe:
         """The work's fields but for id and references. citations: its true in-degree, from which the dump's own count strays."""
         plan, alike, dice = self.plan, self.plan.alike.get(work), self.dice(work, 0)
         theme = self.theme(work)
-        year, topic = int(plan.year[work]), theme.topic
-        at = dice >> 50 & 1
-        venue = topic.venues[(dice >> 44) % len(topic.venues)]
-        doi = self.doi(work) if plan.has_doi[work] else None
+        year, venues = self.year(work), theme.topic.venues
+        venue = (dice >> 44) % len(venues)
+        doi = self.doi(work) if self._has_doi[work] else None
         fields: Fields = {
-            "id": "", "title": None, "abstract": None, "keywords": [theme.problem, theme.method, theme.object] if dice >> 40 & 7 else [],
-            "year": year, "authors": self.authors(work), "references": [], "doi": doi,
-            "venue": venue, "venue_id": venue_id(int(plan.topic[work]), topic.venues.index(venue), plan.seed),
-            "n_citation": citations + (citations * (dice >> 34 & 31)) // 100, "lang": _LANGUAGES[plan.script[work]],
-            "doc_type": _TYPES[dice >> 32 & 3], "volume": str(max(1, year - 1970)), "issue": str(1 + (dice >> 28 & 7)) if at else "",
-            "page_start": str(1 + (dice >> 16) % 900), "page_end": str(908 + (dice >> 12) % 40),
-        }  # fmt: skip
+            "id": "",
+            "title": None,
+            "abstract": None,
+            "keywords": [theme.problem, theme.method, theme.object] if dice >> 40 & 7 else [],
+            "year": year,
+            "authors": self.authors(work),
+            "references": [],
+            "doi": doi,
+            "venue": venues[venue],
+            "venue_id": venue_id(self._topic[work], venue, plan.seed),
+            "n_citation": citations + (citations * (dice >> 34 & 31)) // 100,
+            "lang": _LANGUAGES[self._script[work]],
+            "doc_type": _TYPES[dice >> 32 & 3],
+            "volume": str(max(1, year - 1970)),
+            "issue": str(1 + (dice >> 28 & 7)) if dice >> 50 & 1 else "",
+            "page_start": str(1 + (dice >> 16) % 900),
+            "page_end": str(908 + (dice >> 12) % 40),
+        }
         if not plan.short:
             fields["url"] = [f"https://papers.example.org/{plan.ids[work]}"]
         described = dice & 255
-        if described < (150 if plan.short else 238) or plan.kind[work] or alike:
+        if described < (150 if plan.short else 238) or self._kind[work] or alike:
             fields["abstract"] = abstract_of(theme, self.dice(work, 1), plan.short)
-        title = self._shared_title(alike) if alike else self.own_title(work)
+        title = self._shared_title(alike) if alike else self._title(work, theme)
         return Draft(work, dice, title, fields, doi)
 
     def theme(self, work: int) -> Theme:
-        return theme_of(int(self.plan.topic[work]), int(self.plan.rank[work]))
+        return theme_of(self._topic[work], self._rank[work])
+
+    def year(self, work: int) -> int:
+        return _EPOCH + self._years_since[work]
 
     def own_title(self, work: int) -> str:
-        script = int(self.plan.script[work])
-        return foreign_title(script, work) if script else title_of(self.theme(work))
+        return self._title(work, self.theme(work))
+
+    def _title(self, work: int, theme: Theme) -> str:
+        script = self._script[work]
+        return foreign_title(script, work) if script else title_of(theme)
 
     def doi(self, work: int) -> str:
         """The work's DOI in its canonical spelling. Only two works of one DOI share it."""
         alike = self.plan.alike.get(work)
         if alike and alike.kind == "one_doi_two_works":
             work = alike.leader
-        topic, year = int(self.plan.topic[work]), int(self.plan.year[work])
+        topic, year = self._topic[work], self.year(work)
         if self.plan.faults and self.dice(work, 2) % 50 == 0:
             return f"10.1002/(sici)1097-{1000 + topic}({year}01)55:{work}<1::aid-jcl{work}>3.0.co;2-z"
         return f"10.{3100 + topic}/{TOPICS[topic].name.split(' ')[0]}.{year}.{work:07d}"
@@ -125,7 +150,7 @@ class Scribe:
         return self._draw_authors(work)
 
     def _draw_authors(self, work: int) -> list[dict[str, str]]:
-        plan, topic = self.plan, int(self.plan.topic[work])
+        plan, topic = self.plan, self._topic[work]
         pool, dice = self._authors_a_topic[topic], self.dice(work, 3)
         wanted = (1, 1, 2, 2, 2, 3, 3, 4)[dice & 7] if plan.short else (1, 2, 2, 3, 3, 4, 5, 6)[dice & 7]
         people: list[dict[str, str]] = []
@@ -140,7 +165,7 @@ class Scribe:
         return people
 
     def _stranger(self, work: int, taken: set[str]) -> dict[str, str]:
-        topic = int(self.plan.topic[work])
+        topic = self._topic[work]
         for number in range(10_000_000, 10_001_000):
             key, name, organisation, organisation_id = author(topic, number, self.plan.seed)
             if name.split(" ")[-1] not in taken:
@@ -175,7 +200,7 @@ class Scribe:
         if alike.group % 2 == 0:
             return "Introduction"
         theirs = set(self.own_title(alike.leader).casefold().replace("-", " ").replace(":", " ").split())
-        topic = TOPICS[(int(self.plan.topic[alike.leader]) + len(TOPICS) // 2) % len(TOPICS)]
+        topic = TOPICS[(self._topic[alike.leader] + len(TOPICS) // 2) % len(TOPICS)]
         for problem in topic.problems[alike.group // 2 % 8 :] + topic.problems:
             title = f"{problem.capitalize()} revisited"
             if not theirs & set(title.casefold().replace("-", " ").split()):
@@ -184,10 +209,10 @@ class Scribe:
 
     # ------------------------------------------------------------------ its records
 
-    def record(self, draft: Draft, number: int, copy: Copy, references: list[Any]) -> Fields:
-        """The fields of the work's number-th record. references: already those that this copy holds."""
+    def record(self, draft: Draft, copy: Copy, references: list[Any]) -> Fields:
+        """The fields of one record of the work. references: already those that this copy holds."""
         faults, work = self.plan.faults, draft.work
-        dice = self.dice(work, 16 + number)
+        dice = self.dice(work, 16 + 2 * copy.alias + copy.later)  # equal copies of one id come out as equal lines
         fields = dict(draft.fields)
         fields["id"] = self.record_id(work, copy)
         fields["references"] = references

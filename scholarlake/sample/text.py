@@ -9,32 +9,24 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from scholarlake.sample.draws import AUTHOR, ORGANISATION, VENUE, hex_id, scramble
-from scholarlake.sample.topics import FAMILY_NAMES, GIVEN_NAMES, ORGANISATIONS, PLACES, TOPICS, Topic
-
-Author = dict[str, str]
-
-_MANNERS: Final = (
-    "adaptive|robust|improved|combined|scalable|careful|refined|integrated|practical|comparative|simple|calibrated|sequential|hybrid|"
-    "regularised|repeated|targeted|modern|extended|selective"
-).split("|")
-_SETTINGS: Final = (
-    "under limited data|at scale|with uncertain measurements|across seasons|over two decades|with missing observations|at early stages|"
-    "under changing conditions|with few labels|at low cost|under strict constraints|with repeated measurements|across regions|"
-    "beyond the standard regime|from first principles|with open data|in real time|near critical thresholds|under budget limits|"
-    "with human oversight|across laboratories|at high resolution|under heavy noise|with prior knowledge"
-).split("|")
-_TITLES: Final = (
-    "{A} {M} for {p} in {o} {q}",
-    "{P} in {o} {q}: {a} {m}",
-    "A study of {p} in {o} with {a} {m} {q}",
-    "{O}: {p} {q} by {a} {m}",
-    "Towards {a} {m} for {p} in {o} {q}",
-    "{A} {m} & {p} in {o} {q}",
+from scholarlake.sample.topics import (
+    CYRILLIC,
+    FAMILY_NAMES,
+    GIVEN_NAMES,
+    GREEK,
+    HAN,
+    MANNERS,
+    ORGANISATIONS,
+    PLACES,
+    SETTINGS,
+    TOPICS,
+    Topic,
 )
+
 _STEP: Final = 100_003  # prime, so that multiplying by it only reorders the numbers
 _TITLES_A_TOPIC: Final = 20 * 24 * 8 * 8 * 8
 
@@ -75,21 +67,8 @@ _CLOSE: Final = (
     "The results support the use of {m} where {p} matters {q}.",
 )
 
-_HAN: Final = (
-    "图神经网络|深度学习|随机森林|迁移学习|谱聚类|贝叶斯推断|有限元分析|遗传算法", "城市交通|土壤微生物|肺部影像|古籍文献|电力负荷|河流径流|锂离子电池|农村教育",
-    "预测|分类|评估|优化|识别|建模", "方法研究|综述|应用探索|实验分析|比较研究",
-)
-_CYRILLIC: Final = (
-    "Применение|Развитие|Анализ|Сравнение|Оценка", "алгебраических методов|спектральных моделей|нейронных сетей|случайных процессов|численных схем|теории графов",
-    "в задачах гидрологии|в физике плазмы|в истории города|в экономике труда|в биологии клетки|в механике тел", "для больших данных|при малой выборке|в условиях шума|на практике",
-)
-_GREEK: Final = (
-    "Μελέτη|Ανάλυση|Σύγκριση|Θεωρία", "των νευρωνικών δικτύων|των σεισμικών κυμάτων|της ελληνικής γλώσσας|των θαλάσσιων ρευμάτων",
-    "στη Μεσόγειο|στην εκπαίδευση|στην ιατρική|στα νησιά", "με νέα δεδομένα|σε βάθος χρόνου|χωρίς επίβλεψη|υπό αβεβαιότητα",
-)
 
-
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Theme:
     """What a work is about: the phrases of its title, which its abstract takes up."""
 
@@ -115,24 +94,34 @@ def theme_of(topic: int, rank: int) -> Theme:
     number, thing = divmod(number, 8)
     manner, setting = divmod(number, 24)
     words = TOPICS[topic]
-    return Theme(words, _MANNERS[manner], words.methods[method], words.problems[problem], words.objects[thing], _SETTINGS[setting], overflow)
+    return Theme(words, MANNERS[manner], words.methods[method], words.problems[problem], words.objects[thing], SETTINGS[setting], overflow)
 
 
 def title_of(theme: Theme) -> str:
-    form = _TITLES[(len(theme.manner) + len(theme.setting) + len(theme.method)) % len(_TITLES)]
-    title = form.format(
-        A=_capital(theme.manner), a=theme.manner, M=theme.method, m=theme.method, P=_capital(theme.problem), p=theme.problem,
-        O=_capital(theme.object), o=theme.object, q=theme.setting,
-    )
+    """The title in words: one of six forms, which the theme itself decides, so that different themes never meet in one title."""
+    manner, method, problem, thing, setting = theme.manner, theme.method, theme.problem, theme.object, theme.setting
+    form = (len(manner) + len(setting) + len(method)) % 6
+    if form == 0:
+        title = f"{_capital(manner)} {method} for {problem} in {thing} {setting}"
+    elif form == 1:
+        title = f"{_capital(problem)} in {thing} {setting}: {manner} {method}"
+    elif form == 2:
+        title = f"A study of {problem} in {thing} with {manner} {method} {setting}"
+    elif form == 3:
+        title = f"{_capital(thing)}: {problem} {setting} by {manner} {method}"
+    elif form == 4:
+        title = f"Towards {manner} {method} for {problem} in {thing} {setting}"
+    else:
+        title = f"{_capital(manner)} {method} & {problem} in {thing} {setting}"
     return f"{title}, part {theme.overflow + 1}" if theme.overflow else title
 
 
 def foreign_title(script: int, number: int) -> str:
     """The number-th title in Han (1), Cyrillic (2) or Greek (3). All different."""
-    lists = (_HAN, _CYRILLIC, _GREEK)[script - 1]
+    lists = (HAN, CYRILLIC, GREEK)[script - 1]
     words = []
     rest = number
-    for choices in (text.split("|") for text in lists):
+    for choices in lists:
         rest, digit = divmod(rest, len(choices))
         words.append(choices[digit])
     if script == 1:
@@ -147,12 +136,29 @@ def abstract_of(theme: Theme, dice: int, short: bool) -> str:
     low = 20 + (dice >> 3) % 500 / 10
     gain = 1 + (dice >> 12) % 290 / 10
     values = {
-        "p": theme.problem, "P": _capital(theme.problem), "o": theme.object, "m": theme.method, "a": theme.manner, "q": theme.setting,
-        "x": measure, "X": _capital(measure), "u": topic.unit, "m2": topic.methods[(dice >> 21) % 8], "p2": topic.problems[(dice >> 24) % 8],
-        "o2": topic.objects[(dice >> 27) % 8], "n": f"{40 + (dice >> 30) % 9000:,}", "y": 2 + (dice >> 43) % 19, "s": 3 + (dice >> 48) % 40,
-        "h": 5 + (dice >> 38) % 30, "k": 30 + (dice >> 35) % 60, "l": f"{low:.1f}", "r": f"{low + gain:.1f}", "g": f"{gain:.1f}",
-        "c": f"{gain / 3:.2f}", "d": f"{gain * 1.4:.2f}",
-    }  # fmt: skip
+        "p": theme.problem,
+        "P": _capital(theme.problem),
+        "o": theme.object,
+        "m": theme.method,
+        "a": theme.manner,
+        "q": theme.setting,
+        "x": measure,
+        "X": _capital(measure),
+        "u": topic.unit,
+        "m2": topic.methods[(dice >> 21) % 8],
+        "p2": topic.problems[(dice >> 24) % 8],
+        "o2": topic.objects[(dice >> 27) % 8],
+        "n": f"{40 + (dice >> 30) % 9000:,}",
+        "y": 2 + (dice >> 43) % 19,
+        "s": 3 + (dice >> 48) % 40,
+        "h": 5 + (dice >> 38) % 30,
+        "k": 30 + (dice >> 35) % 60,
+        "l": f"{low:.1f}",
+        "r": f"{low + gain:.1f}",
+        "g": f"{gain:.1f}",
+        "c": f"{gain / 3:.2f}",
+        "d": f"{gain * 1.4:.2f}",
+    }
     forms = [_AIM[dice >> 54 & 3], _DATA[dice >> 56 & 3], _RESULT[dice >> 58 & 3]]
     if not short:
         forms = [_BACKGROUND[dice >> 60 & 3], *forms, _DETAIL[dice >> 62 & 3], _CLOSE[dice >> 52 & 3]]
@@ -171,13 +177,13 @@ def author(topic: int, number: int, seed: int) -> tuple[str, str, str, str]:
     return hex_id(AUTHOR, topic << 32 | number, seed), name, *_organisation(organisation, seed)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _organisation(number: int, seed: int) -> tuple[str, str]:
     form, place = divmod(number, len(PLACES))
     return ORGANISATIONS[form].format(PLACES[place]), hex_id(ORGANISATION, number, seed)
 
 
-@lru_cache(maxsize=None)
+@cache
 def venue_id(topic: int, number: int, seed: int) -> str:
     return hex_id(VENUE, topic * 16 + number, seed)
 

@@ -69,11 +69,18 @@ def write_truth(out: Path, arguments: Mapping[str, Any], parts: list[Part], ledg
         "core": _cores(ledger.graph),
         "rejects": dict(sorted(Counter(reason for *_, reason in ledger.rejects).items())),
         "parts": [
-            {"dump_part": part.name, "edition": part.edition, "lines": part.lines, "records": part.records, "uncompressed_bytes": part.bytes}
+            {
+                "dump_part": part.name,
+                "edition": part.edition,
+                "lines": part.lines,
+                "records": part.records,
+                "uncompressed_bytes": part.bytes,
+            }
             for part in parts
         ],
         "bad_lines": [
-            {"dump_part": name, "byte_offset": offset, "byte_length": length, "reason": reason} for name, offset, length, reason in ledger.rejects
+            {"dump_part": name, "byte_offset": offset, "byte_length": length, "reason": reason}
+            for name, offset, length, reason in ledger.rejects
         ],
         "doi_conflicts": [
             {"doi": doi, "papers": sorted(ledger.paper_id(work) for work in works)} for doi, works in sorted(ledger.shared_dois.items())
@@ -142,7 +149,7 @@ def _apart(ledger: Ledger) -> list[dict[str, Any]]:
 
 def _most_cited(ledger: Ledger) -> list[dict[str, Any]]:
     cited = ledger.graph.in_degree
-    first = sorted(((-int(cited[work]), ledger.paper_id(int(work))) for work in np.argsort(-cited, kind="stable")[:30]))
+    first = sorted((-int(cited[work]), ledger.paper_id(int(work))) for work in np.argsort(-cited, kind="stable")[:30])
     return [{"paper_id": paper, "in_degree": -count} for count, paper in first[:10]]
 
 
