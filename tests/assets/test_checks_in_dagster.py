@@ -97,7 +97,7 @@ def test_an_outcome_is_kept_with_the_version_that_it_is_about(lake: Lake) -> Non
     assert {(outcome.passed, outcome.blocking, outcome.data_version) for outcome in kept.values()} == {(True, True, "v7")}
 
 
-@pytest.mark.parametrize(("facts", "passes"), [({"lines": 4, "bytes": 313}, True), ({"lines": 5, "bytes": 313}, False), ({}, False)])
+@pytest.mark.parametrize(("facts", "passes"), [({"lines": 4, "uncompressed_bytes": 313}, True), ({"lines": 5, "uncompressed_bytes": 313}, False), ({}, False)])
 def test_what_the_reader_counted_comes_from_the_receipt(lake: Lake, facts: dict[str, int], passes: bool) -> None:
     made(lake, "records", "a.jsonl", facts=facts)
     subject = Subject(lake, PROFILE, "records", "a.jsonl", receipts.read(lake, "records", "a.jsonl"))
