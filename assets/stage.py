@@ -4,8 +4,6 @@ A stage's file registers one function with `@makes`; its graph, partitions, vers
 `scholarlake.lake.stages`. What does not belong here: anything that knows one particular stage.
 """
 
-from __future__ import annotations
-
 import base64
 import math
 import time

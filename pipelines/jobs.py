@@ -1,7 +1,5 @@
 """Jobs: one for each asset, over any of its partitions, and the refresh of the whole corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import dagster as dg

@@ -85,6 +85,9 @@ STAGES: dict[str, Stage] = {
             deps=("oag_dump",),
             tables=("dump_manifest",),
             kinds=("polars", "deltalake"),
+            blocking=(
+                "dump_manifest_contract",
+            ),
         ),
         Stage(
             "records",
@@ -94,6 +97,13 @@ STAGES: dict[str, Stage] = {
             partitions=PART,
             tables=("records", "rejects"),
             kinds=("python", "deltalake"),
+            blocking=(
+                "records_contract",
+                "rejects_contract",
+                "nothing_lost",
+                "every_byte_covered",
+                "most_lines_are_records",
+            ),
         ),
         Stage(
             "identities",
@@ -103,6 +113,15 @@ STAGES: dict[str, Stage] = {
             tables=("identities",),
             kinds=("polars", "deltalake"),
             settings=lambda settings: settings.profile.shards,
+            blocking=(
+                "identities_contract",
+                "no_line_of_a_gone_part",
+                "every_record_has_a_paper",
+                "one_paper_per_record_id",
+                "one_paper_per_doi",
+                "representative_is_a_member",
+                "papers_lie_in_their_shard",
+            ),
         ),
         Stage(
             "shard_inputs",
@@ -120,6 +139,11 @@ STAGES: dict[str, Stage] = {
             partitions=SHARD,
             tables=("papers",),
             kinds=("polars", "deltalake"),
+            blocking=(
+                "papers_contract",
+                "papers_are_those_of_identities",
+                "record_ids_resolve",
+            ),
         ),
         Stage(
             "citations",
@@ -128,6 +152,12 @@ STAGES: dict[str, Stage] = {
             deps=("records", "identities"),
             tables=("citations",),
             kinds=("numpy", "deltalake"),
+            blocking=(
+                "citations_contract",
+                "no_dangling_edge",
+                "no_self_edge",
+                "no_repeated_edge",
+            ),
         ),
         Stage(
             "degrees",
@@ -137,6 +167,12 @@ STAGES: dict[str, Stage] = {
             tables=("degrees",),
             kinds=("numpy", "deltalake"),
             settings=lambda settings: settings.profile.core,
+            blocking=(
+                "degrees_contract",
+                "degrees_of_every_paper",
+                "degrees_agree_with_citations",
+                "core_flags_agree_with_thresholds",
+            ),
         ),
         Stage(
             "core_papers",
@@ -145,6 +181,10 @@ STAGES: dict[str, Stage] = {
             deps=("degrees",),
             tables=("core_papers",),
             kinds=("polars", "deltalake"),
+            blocking=(
+                "core_papers_contract",
+                "core_papers_are_the_core",
+            ),
         ),
         Stage(
             "core_citations",
@@ -153,6 +193,10 @@ STAGES: dict[str, Stage] = {
             deps=("core_papers", "citations"),
             tables=("core_citations",),
             kinds=("polars", "deltalake"),
+            blocking=(
+                "core_citations_contract",
+                "core_citations_are_inside_the_core",
+            ),
         ),
         Stage(
             "embeddings",
@@ -163,6 +207,15 @@ STAGES: dict[str, Stage] = {
             tables=("embeddings", "embedding_failures", "faiss_ids"),
             kinds=("onnx", "deltalake"),
             settings=lambda settings: {"model": settings.embedder, "max_characters": settings.profile.dense.max_characters},
+            blocking=(
+                "embeddings_contract",
+                "embedding_failures_contract",
+                "faiss_ids_contract",
+                "every_paper_embedded_or_listed",
+                "vectors_are_sound",
+                "one_model",
+                "vector_ids_are_handed_out_once",
+            ),
         ),
         Stage(
             "vector_index",
@@ -272,7 +325,8 @@ def stale(lake: Lake, name: str, settings: Settings) -> Iterator[Staleness]:
     code_version = STAGES[name].code_version(settings)
     for partition in partition_keys(lake, name):
         inputs = current_inputs(lake, name, partition)
-        reason = _reason(receipts.read(lake, name, partition), code_version, inputs)
+        receipt = receipts.read(lake, name, partition)
+        reason = _reason(receipt, code_version, inputs) or _unchecked(lake, STAGES[name], partition, receipt)
         if reason:
             yield Staleness(name, partition, reason)
 
@@ -286,3 +340,15 @@ def _reason(receipt: receipts.Receipt | None, code_version: str, inputs: Mapping
         return "its code or settings changed"
     moved = sorted(dep for dep in inputs if receipt.inputs.get(dep) != inputs[dep])
     return f"{', '.join(moved)} changed" if moved else None
+
+
+def _unchecked(lake: Lake, stage: Stage, partition: str | None, receipt: receipts.Receipt | None) -> str | None:
+    """Which blocking check has not passed on what is there: a run may have ended between the making and the checking."""
+    outcomes = receipts.checks(lake, stage.name, partition)
+    for check in stage.blocking:
+        outcome = outcomes.get(check)
+        if outcome is None or receipt is None or outcome.data_version != receipt.data_version:
+            return f"check {check} has not run"
+        if not outcome.passed:
+            return f"check {check} failed"
+    return None

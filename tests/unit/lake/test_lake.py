@@ -125,6 +125,10 @@ def test_what_is_stale_is_just_what_changed_and_says_why(lake: Lake) -> None:
     build_all(lake)
     assert [list(stale(lake, name, SETTINGS)) for name in STAGES if not STAGES[name].observed and name != "release"] == [[]] * 12
 
+    receipts.record_check(lake, "papers", "00", receipts.CheckOutcome("papers_contract", False, True, "1"))
+    assert [(item.partition, item.reason) for item in stale(lake, "papers", SETTINGS)] == [("00", "check papers_contract failed")]
+    receipts.record_check(lake, "papers", "00", receipts.CheckOutcome("papers_contract", True, True, "1"))
+
     finish(lake, "shard_inputs", "01", "2")
     assert [(item.partition, item.reason) for item in stale(lake, "papers", SETTINGS)] == [("01", "shard_inputs changed")]
     assert list(stale(lake, "citations", SETTINGS)) == []
