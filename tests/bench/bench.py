@@ -1,0 +1,168 @@
+"""`make bench`: the library path against a plain DuckDB script, on the same generated papers, one after the other in one run.
+
+    python -m tests.bench.bench [--papers 1000000] [--rounds 1] [--keep]
+
+Each runs as a process of its own and is measured from outside: wall time from start to exit, imports included, and peak memory of its
+whole tree of processes. Memory is the sum of PSS (a page shared by n processes counts a nth in each) where the system tells it, else of
+RSS, sampled every fifth of a second, so a shorter peak may be missed. Exits with 1 where the two, or the true answers, differ in a count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from scholarlake.lake.hashing import digest
+from scholarlake.sample import generate
+
+HERE = Path(__file__).parent
+REPOSITORY = HERE.parents[1]
+CACHE = REPOSITORY / "data" / "bench"
+MOST_MEMORY = 2 << 30  # bytes; what the library path may take at a million papers
+SAMPLE_SECONDS = 0.2
+PARTS, SEED = 4, 7
+COMPARED = ("records", "papers", "citations", "core_papers", "core_citations")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run. seconds: wall; peak: bytes, of the process tree; inside: seconds of the work itself, as the script counted them."""
+
+    seconds: float
+    peak: int
+    inside: float
+    counts: dict[str, int]
+    steps: dict[str, float]
+
+
+def dump_of(papers: int) -> Path:
+    """The folder of a clean generated dump of that many papers, made where it is not there yet."""
+    sources = sorted((REPOSITORY / "scholarlake" / "sample").glob("*.*"))
+    generator = digest(path.read_text(encoding="utf-8") for path in sources)[:8]
+    folder = CACHE / f"papers-{papers}-{generator}"
+    truth = folder / "truth.json"
+    if truth.is_file() and "counts" in json.loads(truth.read_bytes()):
+        return folder
+    for stale in CACHE.glob(f"papers-{papers}-*"):
+        shutil.rmtree(stale)
+    began = time.perf_counter()
+
+    def progress(done: int, total: int | None, what: str) -> None:
+        print(f"\r{what}: {done:,} of {total or 0:,} ", end="", file=sys.stderr, flush=True)
+
+    facts = generate(folder, papers, PARTS, SEED, compression="none", faults=False, progress=progress)
+    print(f"\rgenerated {facts.records:,} records, {facts.bytes / 1e9:.2f} GB, in {time.perf_counter() - began:.0f} s", file=sys.stderr)
+    return folder
+
+
+def read_through(folder: Path) -> None:
+    """Have the dump in the page cache, so that neither pays for the disk."""
+    for path in sorted(folder.rglob("*.json")):
+        with path.open("rb") as stream:
+            while stream.read(1 << 24):
+                pass
+
+
+def tree_memory(root: psutil.Process) -> int:
+    """Bytes that a process and all its children hold now."""
+    total = 0
+    try:
+        processes = [root, *root.children(recursive=True)]
+    except psutil.Error:
+        return 0
+    for process in processes:
+        try:
+            facts = process.memory_full_info()
+            total += getattr(facts, "pss", 0) or facts.rss
+        except psutil.Error:
+            continue  # it has just ended
+    return total
+
+
+def measure(command: list[str]) -> Measured:
+    """Run a script that prints one line of JSON. Raises SystemExit where it fails."""
+    began = time.perf_counter()
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, cwd=REPOSITORY, env=environment, text=True) as process:
+        watched, peak = psutil.Process(process.pid), 0
+        while True:
+            peak = max(peak, tree_memory(watched))
+            try:
+                process.wait(SAMPLE_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+        seconds = time.perf_counter() - began
+        printed = process.stdout.read() if process.stdout else ""
+    if process.returncode:
+        raise SystemExit(f"{command[0]} failed with exit code {process.returncode}")
+    answer: dict[str, Any] = json.loads(printed.strip().splitlines()[-1])
+    return Measured(seconds, peak, float(answer["seconds"]), answer["counts"], answer["steps"])
+
+
+def true_counts(folder: Path, min_total: int, min_in: int) -> dict[str, int]:
+    truth = json.loads((folder / "truth.json").read_bytes())
+    core = next(core for core in truth["core"] if (core["min_total"], core["min_in"]) == (min_total, min_in))
+    counts = truth["counts"]
+    found = {name: int(counts[name]) for name in ("records", "papers", "citations")}
+    return {**found, "core_papers": int(core["papers"]), "core_citations": int(core["citations"])}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--papers", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=1, help="how often each runs; the best of each counts")
+    parser.add_argument("--keep", action="store_true", help="keep the lake and the database under data/bench")
+    given = parser.parse_args()
+    folder = dump_of(given.papers)
+    read_through(folder)
+    work = Path(tempfile.mkdtemp(prefix="work-", dir=CACHE))
+    try:
+        library, baseline = [], []
+        for _ in range(given.rounds):
+            library.append(measure([str(HERE / "library_path.py"), str(folder / "dumps"), str(work / "lake"), "--profile", "oag"]))
+            baseline.append(measure([str(HERE / "duckdb_baseline.py"), str(folder / "dumps"), str(work / "corpus.duckdb")]))
+    finally:
+        if not given.keep:
+            shutil.rmtree(work, ignore_errors=True)
+    ours, theirs = (min(runs, key=lambda run: run.seconds) for runs in (library, baseline))
+    return report(ours, theirs, true_counts(folder, 40, 10), given.papers)
+
+
+def report(ours: Measured, theirs: Measured, truth: dict[str, int], papers: int) -> int:
+    """Print the table; 1 where a count differs."""
+    print(f"\n{papers:,} papers, {os.cpu_count()} cores\n")
+    print(f"{'':24}{'library path':>16}{'DuckDB script':>16}{'truth':>14}")
+    for name in COMPARED:
+        print(f"{name:24}{ours.counts[name]:>16,}{theirs.counts[name]:>16,}{truth[name]:>14,}")
+    print(f"{'seconds, whole process':24}{ours.seconds:>16.1f}{theirs.seconds:>16.1f}")
+    print(f"{'seconds, work alone':24}{ours.inside:>16.1f}{theirs.inside:>16.1f}")
+    for name in ours.steps:
+        print(f"{'  ' + name:24}{ours.steps[name]:>16.1f}{theirs.steps.get(name, float('nan')):>16.1f}")
+    print(f"{'peak memory, GB':24}{ours.peak / 1e9:>16.2f}{theirs.peak / 1e9:>16.2f}")
+    print(
+        f"\nratio of times {theirs.seconds / ours.seconds:.2f} (above 1: the library path is faster), of peaks {theirs.peak / ours.peak:.2f}"
+    )
+    if ours.seconds > theirs.seconds:
+        print("slower than the DuckDB script")
+    if ours.peak > MOST_MEMORY:
+        print(f"more than {MOST_MEMORY / 1e9:.2f} GB of memory")
+    wrong = [name for name in COMPARED if not ours.counts[name] == theirs.counts[name] == truth[name]]
+    if wrong:
+        print(f"counts differ: {', '.join(wrong)}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
