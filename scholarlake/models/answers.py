@@ -70,7 +70,8 @@ def embed_each(embedder: Embedder, texts: Sequence[str], kind: Kind = "document"
 
 def embed_query(embedder: Embedder, text: str) -> Vectors:
     """The unit vector of one query, shape (dimension,). Raises ModelError where there is none."""
-    for result in embed_each(embedder, [text], "query"):
+    plain = text.encode("utf-8", "replace").decode()  # somebody typed it: half a character is no reason to fail
+    for result in embed_each(embedder, [plain], "query"):
         if isinstance(result, Sound) and len(result.positions):
             return result.vectors[0]
         if isinstance(result, Refused):
