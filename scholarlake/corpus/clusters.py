@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -103,11 +104,11 @@ def _among(values: Words, ascending: Words) -> Flags:
     if not len(ascending):
         return np.zeros(len(values), dtype=bool)
     places = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
-    return ascending[places] == values
+    return np.asarray(ascending[places] == values)
 
 
 def _components(count: int, left: Indices, right: Indices) -> Indices:
-    links = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(count, count))
+    links: Any = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(count, count))  # type: ignore[no-untyped-call]
     _, labels = connected_components(links, directed=False)
     return np.asarray(labels, dtype=np.int64)
 

@@ -315,7 +315,7 @@ class CitationGraph:
         reached = self._gather(targets, starts, nodes)
         parent = np.repeat(nodes, sizes)
         fresh, first = np.unique(reached, return_index=True)
-        layer = []
+        layer: list[int] = []
         for node, via in zip(fresh.tolist(), parent[first].tolist(), strict=True):
             if node not in parents:
                 if len(layer) == limit:
@@ -345,10 +345,14 @@ class CitationGraph:
         return int(self._in_starts[node + 1] - self._in_starts[node])
 
     def _cited_by(self, node: int) -> Nodes:
-        return self._out[int(self._out_starts[node]) : int(self._out_starts[node + 1])]
+        return self._list(self._out, self._out_starts, node)
 
     def _citing(self, node: int) -> Nodes:
-        return self._in[int(self._in_starts[node]) : int(self._in_starts[node + 1])]
+        return self._list(self._in, self._in_starts, node)
+
+    @staticmethod
+    def _list(targets: Nodes, starts: Indices, node: int) -> Nodes:
+        return targets[int(starts[node]) : int(starts[node + 1])]
 
     def _listed(self, nodes: Nodes, limit: int | None) -> Walk:
         shown = nodes if limit is None else nodes[:limit]
@@ -370,8 +374,7 @@ class CitationGraph:
     def _gather(targets: Nodes, starts: Indices, nodes: Indices) -> Nodes:
         """The lists of some nodes, one after another."""
         if len(nodes) == 1:
-            node = int(nodes[0])
-            return targets[int(starts[node]) : int(starts[node + 1])]
+            return CitationGraph._list(targets, starts, int(nodes[0]))
         first = starts[nodes]
         sizes = starts[nodes + 1] - first
         before = np.cumsum(sizes) - sizes

@@ -3,10 +3,10 @@
 Papers are numbered by shard, then by id as text; an edge is one 64-bit number, citing paper above cited paper. Work goes by
 batches of records, edges go to buckets of papers, and a bucket is sorted by itself, so memory is bounded by a bucket.
 
-The reference list of a paper is the union of its distinct records' lists, each reference as often as the list that holds it most often does: a
-record that comes twice does not make its references repeats. Of that union, `self_references` resolve to the paper itself,
-`unresolved_references` to none, and `repeated_references` are those beyond the first to the same other paper; so
-out_degree + self + repeated + unresolved is the length of the union.
+The reference list of a paper is the union of its distinct records' lists, each reference as often as it is in the list that
+has it most often: a record that comes twice does not make its references repeats. Of that union, `self_references` resolve to
+the paper itself, `unresolved_references` to none, and `repeated_references` are those beyond the first to the same other
+paper; so out_degree + self + repeated + unresolved is the length of the union.
 
 What does not belong here: tables (citations.py), the graph that readers open (csr.py).
 """
@@ -224,9 +224,9 @@ class _Resolver:
         members = self.lake.scan("identities").select(columns).collect()
         named = self.lake.scan("identities").filter(pl.col("rule") == "representative").select("paper_id", "paper_key", "shard").collect()
         named = named.sort("shard", "paper_id")
-        sizes = named.group_by("shard").len().join(pl.DataFrame({"shard": self.lake.shard_keys}), on="shard", how="right")
-        sizes = sizes.sort("shard")["len"].fill_null(0).to_numpy().astype(np.int64)
-        self.papers = Papers(named["paper_id"], np.concatenate([[0], np.cumsum(sizes)]))
+        sizes = dict(named.group_by("shard").len().iter_rows())
+        ends = np.cumsum([sizes.get(shard, 0) for shard in self.lake.shard_keys], dtype=np.int64)
+        self.papers = Papers(named["paper_id"], np.concatenate([[0], ends]))
         numbered = named.select("paper_key").with_row_index("number")
         members = members.join(numbered, on="paper_key", how="left")
         if members["number"].null_count() or len(named) != numbered["paper_key"].n_unique():

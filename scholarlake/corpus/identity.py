@@ -25,13 +25,14 @@ from scholarlake.sources.editions import edition_ranks
 CODE_VERSION = "identity-1"
 
 _SEED = 7  # hashes of DOIs and fingerprints live no longer than this process
+_NO_KEY = pl.lit(0, pl.UInt64)
 _NARROW = (
     pl.col("record_id"),
     pl.col("record_key"),
     pl.col("edition").cast(pl.Categorical),
     pl.col("content_hash"),
-    pl.when(pl.col("doi").is_not_null()).then(pl.col("doi").hash(_SEED) | 1).otherwise(pl.lit(0, pl.UInt64)).alias("doi"),
-    pl.when(pl.col("title_fingerprint").is_not_null()).then(pl.col("title_fingerprint").hash(_SEED) | 1).otherwise(pl.lit(0, pl.UInt64)).alias("title"),
+    pl.when(pl.col("doi").is_null()).then(_NO_KEY).otherwise(pl.col("doi").hash(_SEED) | 1).alias("doi"),
+    pl.when(pl.col("title_fingerprint").is_null()).then(_NO_KEY).otherwise(pl.col("title_fingerprint").hash(_SEED) | 1).alias("title"),
     pl.col("year").fill_null(NO_YEAR),
     pl.col("author_keys"),
 )
@@ -120,7 +121,7 @@ def _distinct_records(files: list[RecordFile], progress: Progress) -> tuple[pl.D
         pieces = [pl.DataFrame(schema={**columns, "edition": pl.Categorical, "doi": pl.UInt64, "title": pl.UInt64})]
     frame = pl.concat(pieces, how="diagonal")
     del pieces
-    editions = {name: rank for name, rank in edition_ranks(set(frame["edition"].cast(pl.String).unique().to_list())).items()}
+    editions = edition_ranks(set(frame["edition"].cast(pl.String).unique().to_list()))
     ranks = pl.col("edition").cast(pl.String).replace_strict(editions, return_dtype=pl.Int32)
     frame = frame.with_columns(ranks.alias("edition_rank") if editions else pl.lit(0, pl.Int32).alias("edition_rank"))
     # Unsigned order of keys: what KeyIndex needs later. Shards and papers do not depend on it.

@@ -8,13 +8,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-# Words that every title may hold. English, and the articles and prepositions of the languages that fill the dumps.
-_EMPTY_WORDS = frozenset(
-    """a an and are as at by for from in into is it its of on or the their to und upon using via was were what when which with
-    without der die das den dem des ein eine eines einer im zur zum von mit auf fur uber bei le la les un une des du de et en au aux
-    sur dans par pour el los las una y del con por para o os as da do das dos e em no na nos nas il lo gli i di della delle dei nel
-    sul per och av det den ett van het een i v vo na o ob s so po k dlya iz и в во на о об с со по к для из за от до при""".split()
-)
+# Words that every title may hold: English, and the articles and prepositions of the languages that fill the dumps.
+_WORDS = """a an and are as at by for from in into is it its of on or the their to und upon using via was were what when which with
+without der die das den dem des ein eine eines einer im zur zum von mit auf fur uber bei le la les un une des du de et en au aux
+sur dans par pour el los las una y del con por para o os as da do das dos e em no na nos nas il lo gli i di della delle dei nel
+sul per och av det den ett van het een i v vo na o ob s so po k dlya iz и в во на о об с со по к для из за от до при"""
+_EMPTY_WORDS = frozenset(_WORDS.split())
 
 # Scripts that are written without spaces, or whose words carry their grammar with them: pairs of characters stand for words.
 _UNSPACED = (

@@ -193,18 +193,18 @@ drawn_record = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=12, deadline=None)
-@given(st.lists(st.lists(drawn_record, min_size=1, max_size=8), min_size=2, max_size=3))
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.lists(drawn_record, min_size=1, max_size=8), min_size=2, max_size=2))
 def test_any_sequence_of_refreshes_leaves_what_a_build_from_scratch_leaves(
     tmp_path_factory: pytest.TempPathFactory, states: list[list[dict[str, Any]]]
 ) -> None:
     folder = tmp_path_factory.mktemp("lakes")
-    lake = lake_of(folder / "refreshed", [record(**values) for values in states[0]])
+    lake = lake_of(folder / "refreshed", [record(**values) for values in states[0]], shards=2)
     refresh(lake)
     for state in states[1:]:
         put(lake, [record(**values) for values in state])
         refresh(lake)
-    rebuilt = lake_of(folder / "rebuilt", [record(**values) for values in states[-1]])
+    rebuilt = lake_of(folder / "rebuilt", [record(**values) for values in states[-1]], shards=2)
     refresh(rebuilt)
     for name in TABLES:
         assert rows(lake, name) == rows(rebuilt, name), name

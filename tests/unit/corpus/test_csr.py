@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -32,11 +32,17 @@ def graph_of(folder: Path, edges: Iterable[tuple[str, str]], lone: Iterable[str]
     lake = Lake.create(folder / "lake", 3)
     table = pl.DataFrame(listed, schema={"citing_id": pl.String, "cited_id": pl.String}, orient="row")
     into = dict(table.group_by("cited_id").len().iter_rows())
-    degrees = pl.DataFrame({"paper_id": ids, "in_degree": [into.get(one, 0) for one in ids]}, schema={"paper_id": pl.String, "in_degree": pl.Int64})
-    fill: dict[str, Any] = {"out_degree": 0, "total_degree": 0, "self_references": 0, "repeated_references": 0, "unresolved_references": 0}
-    degrees = degrees.with_columns(*(pl.lit(value, pl.Int64).alias(name) for name, value in fill.items()), is_core=pl.lit(False), reason=pl.lit("low_both"))
+    degrees = pl.DataFrame(
+        [
+            dict.fromkeys(contracts.DEGREES.columns, 0)
+            | {"paper_id": one, "shard": "", "in_degree": into.get(one, 0), "is_core": False, "reason": "low_both"}
+            for one in ids
+        ],
+        schema=contracts.DEGREES.schema,
+    )
     for name, frame, end in (("citations", table, "citing_id"), ("degrees", degrees, "paper_id")):
-        placed = frame.with_columns(pl.col(end).map_elements(lake.shard_of, pl.String).alias("shard")).select(list(contracts.table(name).columns))
+        placed = frame.with_columns(pl.col(end).map_elements(lake.shard_of, pl.String).alias("shard"))
+        placed = placed.select(list(contracts.table(name).columns))
         for shard in lake.shard_keys:
             staged = delta.stage(lake, name, shard, placed.filter(shard=shard))
             delta.commit_staged(lake, name, shard, [staged], RUN)
@@ -78,7 +84,8 @@ def test_a_hub_of_two_hundred_thousand_is_answered_at_once_capped_and_with_its_t
 
 
 def test_a_walk_too_long_says_that_its_total_is_a_lower_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = graph_of(tmp_path, [("a", "b"), *((f"c{number}", "b") for number in range(20)), *((f"d{number}", f"c{number}") for number in range(20))])
+    second, third = [(f"c{number}", "b") for number in range(20)], [(f"d{number}", f"c{number}") for number in range(20)]
+    graph = graph_of(tmp_path, [("a", "b"), *second, *third])
     monkeypatch.setattr(csr, "MAX_TOUCHED", 40)
     walk = graph.neighbours("a", hops=3)
     assert not walk.exact
@@ -153,5 +160,5 @@ def test_walks_agree_with_networkx(tmp_path_factory: pytest.TempPathFactory, dra
         for other in known:
             path = graph.shortest_path(node, other).papers
             assert len(path) == (lengths[other] + 1 if other in lengths else 0)
-            assert all(known.has_edge(*step) for step in zip(path, path[1:], strict=False))
+            assert all(known.has_edge(*step) for step in itertools.pairwise(path))
     assert np.array_equal([graph.in_degree(node) for node in known], [known.in_degree(node) for node in known])

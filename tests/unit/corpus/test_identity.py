@@ -19,6 +19,7 @@ from scholarlake.corpus.keys import KeyIndex
 from scholarlake.corpus.titles import content_tokens
 from scholarlake.errors import LakeError
 from scholarlake.lake import contracts
+from scholarlake.lake.hashing import stable_key
 from scholarlake.lake.home import Lake
 from tests.unit.corpus.making import RUN, lake_of, put, record, rows
 
@@ -70,9 +71,8 @@ def test_a_doi_chains_titles_that_share_a_word_pairwise(tmp_path: Path) -> None:
 def test_a_record_without_title_joins_its_doi_unless_that_has_two_works(tmp_path: Path) -> None:
     assert together(tmp_path / "one", record("a", title=SPIKES, doi="10.1/x"), record("b", doi="10.1/x"), record("c", doi="10.1/x"))
     assert together(tmp_path / "none", record("a", doi="10.1/x"), record("b", doi="10.1/x"))
-    two = decided(
-        tmp_path / "two", record("a", title=SPIKES, doi="10.1/x"), record("b", title="Introduction", doi="10.1/x"), record("c", doi="10.1/x")
-    )
+    works = [record("a", title=SPIKES, doi="10.1/x"), record("b", title="Introduction", doi="10.1/x")]
+    two = decided(tmp_path / "two", *works, record("c", doi="10.1/x"))
     assert len(papers(two)) == 3
 
 
@@ -233,7 +233,7 @@ TITLES = [None, "Alpha beta gamma", "Gamma delta epsilon", "Zeta eta theta"]
 
 a_record = st.fixed_dictionaries(
     {
-        "record_id": st.sampled_from([f"r{number}" for number in range(8)]),
+        "record_id": st.sampled_from([f"r{number}" for number in range(16)]),
         "edition": st.sampled_from(["", "v2", "v10"]),
         "part": st.sampled_from(["a", "b"]),
         "title": st.sampled_from(TITLES),
@@ -291,7 +291,23 @@ def by_all_pairs(records: list[dict[str, Any]]) -> set[frozenset[str]]:
     return {frozenset(part) for part in [*whole, *loose]}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=150, deadline=None)
+@given(st.lists(a_record, min_size=1, max_size=20, unique_by=lambda values: values["record_id"]))
+def test_any_nodes_are_decided_as_all_pairs_would(drawn: list[dict[str, Any]]) -> None:
+    nodes = [record(**values) for values in drawn]
+    keys = NodeKeys(
+        doi=np.array([stable_key(node["doi"]) if node["doi"] else 0 for node in nodes]).view(np.uint64),
+        title=np.array([stable_key(node["title"]) if node["title"] else 0 for node in nodes]).view(np.uint64),
+        year=np.array([NO_YEAR if node["year"] is None else node["year"] for node in nodes], dtype=np.int32),
+        authors=np.array([key for node in nodes for key in node["author_keys"]], dtype=np.int64),
+        author_starts=np.cumsum([0, *(len(node["author_keys"]) for node in nodes)]),
+    )
+    clusters = decide(keys, lambda asked: [nodes[node]["title"] for node in asked]).of_node.tolist()
+    found = {frozenset(node["record_id"] for node, at in zip(nodes, clusters, strict=True) if at == cluster) for cluster in clusters}
+    assert found == by_all_pairs(nodes)
+
+
+@settings(max_examples=12, deadline=None)
 @given(st.lists(a_record, min_size=1, max_size=14), st.randoms(use_true_random=False))
 def test_any_records_in_any_order_and_parts_are_decided_as_all_pairs_would(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[dict[str, Any]], random: Any
