@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from scholarlake.lake import contracts, delta
+from scholarlake.corpus import csr
+from scholarlake.lake import artifacts, contracts, delta
+from scholarlake.lake.files import write_json
 from scholarlake.lake.hashing import stable_key
 from scholarlake.lake.home import Lake
+from scholarlake.lake.releases import PinnedArtifact, PinnedTable, Release
+from scholarlake.search_index import build_search_index
 
 COMMIT = delta.Commit("test", "0")
 _PLAIN: dict[str, Any] = {"shard": "00", "method": "test", "code_version": "0"}
@@ -81,3 +86,28 @@ def _value(name: str, column: contracts.Column, row: Mapping[str, Any]) -> Any:
     if column.nullable:
         return None
     return "" if column.dtype == pl.String else False if column.dtype == pl.Boolean else 0
+
+
+def release(
+    lake: Lake, name: str = "r0001", embedder: Mapping[str, Any] | None = None, **more: Mapping[str, artifacts.Artifact]
+) -> Release:
+    """A release of the lake as it stands, with its search index and citation graph, and what else is given."""
+    made = {
+        "search_index": {artifacts.WHOLE: artifacts.publish(lake, "search_index", None, lambda folder: build_search_index(lake, folder))},
+        "citation_graph": {artifacts.WHOLE: artifacts.publish(lake, "citation_graph", None, lambda folder: csr.build(folder, lake))},
+        **more,
+    }
+    pins = {
+        asset: {partition: PinnedArtifact(one.path, one.digest, one.bytes, dict(one.facts)) for partition, one in parts.items()}
+        for asset, parts in made.items()
+    }
+    tables = {
+        table: PinnedTable(
+            lake.table_path(table).relative_to(lake.root).as_posix(), version, lake.scan(table).select(pl.len()).collect().item()
+        )
+        for table in contracts.TABLES
+        if (version := delta.version(lake, table)) is not None
+    }
+    found = Release(name, "2030-01-02T03:04:05+00:00", lake.shards, {}, dict(embedder or {}), tables, pins, {})
+    write_json(lake.releases / f"{name}.json", asdict(found))
+    return found

@@ -1,0 +1,239 @@
+"""The door to a release: `scholarlake.open(path)`, and what its reader can do.
+
+A reader opens what a release pins, when it is first needed, once it has checked it against its checksums. It never looks
+at working tables, so that a release made or a refresh begun meanwhile changes nothing for it. What does not belong here:
+how an index is searched (`search.py`), how a graph is walked (`corpus/csr.py`), how results are shown (`terminal.py`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar, overload
+
+import polars as pl
+
+from scholarlake import search as searching
+from scholarlake.corpus.csr import CitationGraph, Walk
+from scholarlake.errors import IndexDamaged, NotFound
+from scholarlake.lake import artifacts, contracts, delta, releases
+from scholarlake.lake.home import Lake
+from scholarlake.paper import Hit, Paper
+from scholarlake.search_reader import SearchIndex
+from scholarlake.search_text import terms_of
+
+LIMIT = 100
+"""Papers in one answer about the citation graph, unless asked for more."""
+_SUGGESTED = 3
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Papers(Sequence[Paper]):
+    """Papers out of the citation graph: the nearer first, then the most cited, then by id.
+
+    total: how many there are. hops: for each paper, how many citations away it is. is_exact: whether total is all there are,
+    or, where the walk grew too wide to be finished, only at least as many.
+    """
+
+    papers: tuple[Paper, ...]
+    total: int
+    hops: tuple[int, ...] = ()
+    is_exact: bool = True
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether there are more than these."""
+        return self.total > len(self.papers)
+
+    def __len__(self) -> int:
+        return len(self.papers)
+
+    @overload
+    def __getitem__(self, place: int) -> Paper: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Paper]: ...
+    def __getitem__(self, place: int | slice) -> Paper | Sequence[Paper]:
+        return self.papers[place]
+
+    def __iter__(self) -> Iterator[Paper]:
+        return iter(self.papers)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "total": self.total,
+            "is_capped": self.is_capped,
+            "is_exact": self.is_exact,
+            "hops": list(self.hops),
+            "papers": [paper.to_dict() for paper in self.papers],
+        }
+
+
+def open(path: str | Path, release: str = "latest") -> ReleaseReader:
+    """Open a release of the lake at path. Raises LakeError where there is no lake, ReleaseError where there is no such release."""
+    lake = Lake.open(Path(path))
+    return ReleaseReader(lake, releases.load(lake, release))
+
+
+class ReleaseReader:
+    """What a reader of one release can do. Close it, or use it in a `with`. Safe to use from several threads."""
+
+    def __init__(self, lake: Lake, release: releases.Release) -> None:
+        self.lake = lake
+        self.release = release
+        self._guard = threading.RLock()
+        self._opened: dict[str, Any] = {}
+
+    def __enter__(self) -> ReleaseReader:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<release {self.release.name} of {self.lake.root}>"
+
+    def close(self) -> None:
+        """Let go of the files. Whatever is asked for next opens them again."""
+        with self._guard:
+            for opened in self._opened.values():
+                if hasattr(opened, "close"):
+                    opened.close()
+            self._opened.clear()
+
+    # -- what is released ----------------------------------------------------------------------------------------
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The release as plain values: tables with versions and rows, artifacts with digests, profile and embedder."""
+        return asdict(self.release)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of the tables that the release pins."""
+        return tuple(self.release.tables)
+
+    def table(self, name: str) -> pl.LazyFrame:
+        """A table at its pinned version; empty and typed where it did not exist yet. Raises NotFound for a name of none."""
+        contract = contracts.table(name)
+        pin = self.release.tables.get(name)
+        if pin is None:
+            return pl.LazyFrame(schema=contract.schema)
+        return delta.scan_path(self.lake.root / pin.path, contract, pin.version)
+
+    # -- papers --------------------------------------------------------------------------------------------------
+
+    def paper(self, name: str) -> Paper:
+        """A paper by its id, by the id of a record merged into it, or by its title; of several papers of one title the most
+        cited, which lists the others. Raises NotFound, naming what comes close."""
+        rank = self._rank(name)
+        return self._with_namesakes(self._index.papers([rank])[0])
+
+    def papers(self, names: Iterable[str]) -> list[Paper]:
+        """The same for several, in their order. Raises NotFound for the first that is none."""
+        return [self._with_namesakes(paper) for paper in self._index.papers([self._rank(name) for name in names])]
+
+    def _rank(self, name: str) -> int:
+        rank = self._index.rank(name)
+        if rank is not None:
+            return rank
+        titled = self._index.titled(name)
+        if titled:
+            return titled[0]
+        raise NotFound(f"no paper {_quoted(name)} in {self.release.name}{self._suggestions(name)}")
+
+    def _suggestions(self, name: str) -> str:
+        near = searching.relevant(self._index, terms_of(name), _SUGGESTED)
+        if not near:
+            return "; name an id, a merged id or an exact title, or `scholarlake search` for it"
+        return "; close are: " + ", ".join(f"{_quoted(hit.paper.title or '')} ({hit.paper.paper_id})" for hit in near)
+
+    def _with_namesakes(self, paper: Paper) -> Paper:
+        others = [rank for rank in self._index.titled(paper.title) if rank != paper.rank] if paper.title else []
+        if not others:
+            return paper
+        ids = self._index.paper_ids(others)
+        return replace(paper, same_title=tuple(ids[rank] for rank in others))
+
+    # -- search --------------------------------------------------------------------------------------------------
+
+    def search(self, query: str, k: int = 10, mode: str = "dense") -> list[Hit]:
+        """The k best papers for a text: by meaning ("dense"), by keywords in the order of citations ("keyword") or of relevance
+        ("relevance"), or by meaning and keywords together ("fused")."""
+        return searching.search(self._index, self._nearest, query, k, mode)
+
+    def keywords(self, terms: Sequence[str] | str, k: int = 10) -> list[Hit]:
+        """Papers with any of the terms in keywords or title, the most cited first. A term of several words is a phrase."""
+        return searching.keywords(self._index, [terms] if isinstance(terms, str) else list(terms), k)
+
+    def _nearest(self, text: str, k: int) -> Sequence[tuple[int, float]]:
+        raise NotImplementedError
+
+    # -- citations -----------------------------------------------------------------------------------------------
+
+    def references(self, name: str, limit: int | None = LIMIT) -> Papers:
+        """What a paper cites; at most `limit` of them (None: all), and how many there are."""
+        return self._walked(self._graph.references(self._id(name), limit))
+
+    def citations(self, name: str, limit: int | None = LIMIT) -> Papers:
+        """What cites a paper, the same way."""
+        return self._walked(self._graph.citations(self._id(name), limit))
+
+    def neighbours(self, name: str, hops: int = 1, limit: int | None = LIMIT) -> Papers:
+        """Papers within so many citations of a paper, either way, the same way."""
+        return self._walked(self._graph.neighbours(self._id(name), hops, limit))
+
+    def shortest_path(self, start: str, end: str) -> list[Paper]:
+        """A shortest chain of papers from start to end, both in it, each citing the next; empty where none was found."""
+        return self._by_id(self._graph.shortest_path(self._id(start), self._id(end)).papers)
+
+    def _id(self, name: str) -> str:
+        rank = self._rank(name)
+        return self._index.paper_ids([rank])[rank]
+
+    def _by_id(self, ids: Sequence[str]) -> list[Paper]:
+        ranks = self._index.ranks(ids)
+        return self._index.papers([ranks[paper_id] for paper_id in ids])
+
+    def _walked(self, walk: Walk) -> Papers:
+        papers = self._by_id([found.paper_id for found in walk.papers])
+        return Papers(tuple(papers), walk.total, tuple(found.hops for found in walk.papers), walk.exact)
+
+    # -- what is open --------------------------------------------------------------------------------------------
+
+    @property
+    def _index(self) -> SearchIndex:
+        return self._open("search_index", lambda: SearchIndex(self._artifact("search_index")))
+
+    @property
+    def _graph(self) -> CitationGraph:
+        return self._open("citation_graph", lambda: CitationGraph.open(self._artifact("citation_graph")))
+
+    def _open(self, what: str, opening: Callable[[], _T]) -> _T:
+        """Open a thing once, whichever thread comes first."""
+        with self._guard:
+            if what not in self._opened:
+                self._opened[what] = opening()
+            return self._opened[what]  # type: ignore[no-any-return]
+
+    def _artifact(self, asset: str, partition: str = artifacts.WHOLE) -> Path:
+        """The folder of a pinned artifact, once its files have the checksums, and it the digest, that the release says."""
+        pin = self._pins(asset).get(partition)
+        if pin is None:
+            raise NotFound(f"release {self.release.name} has no {asset} for {partition}; build the lake again")
+        folder = self.lake.root / pin.path
+        manifest = artifacts.open_artifact(folder)
+        if manifest["digest"] != pin.digest:
+            raise IndexDamaged(f"{folder} is not the {asset} that {self.release.name} pins; build it again")
+        return folder
+
+    def _pins(self, asset: str) -> Mapping[str, releases.PinnedArtifact]:
+        return self.release.artifacts.get(asset, {})
+
+
+def _quoted(text: str) -> str:
+    plain = " ".join(str(text).encode("utf-8", "replace").decode().split())
+    return repr(plain if len(plain) <= 80 else plain[:79] + "…")
