@@ -9,12 +9,13 @@ import json
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from scholarlake.errors import IndexDamaged
+from scholarlake.errors import IndexDamaged, LakeError
 from scholarlake.lake.hashing import stable_key
 from scholarlake.paper import Author, Paper
 from scholarlake.search_index import FILE, FORMAT, KEYWORDS_WEIGHT, TITLE_WEIGHT, folded_key
@@ -37,7 +38,7 @@ class SearchIndex:
         """Open FILE in an artifact's folder. Raises IndexDamaged where it can't be read or has another format."""
         self.path = folder / FILE
         self._local = threading.local()
-        self._all: list[sqlite3.Connection] = []
+        self._all: weakref.WeakSet[_Handle] = weakref.WeakSet()
         self._guard = threading.Lock()
         self._closed = False
         self.facts: dict[str, Any] = dict(self._rows("SELECT name, value FROM fact"))
@@ -51,9 +52,8 @@ class SearchIndex:
         """Close the connections of every thread."""
         with self._guard:
             self._closed = True
-            for connection in self._all:
-                connection.close()
-            self._all.clear()
+            for handle in self._all:
+                handle.connection.close()
 
     # -- papers --------------------------------------------------------------------------------------------------
 
@@ -141,20 +141,30 @@ class SearchIndex:
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         try:
             return self._connection().execute(sql, values).fetchall()
+        except sqlite3.ProgrammingError as fault:  # closed by another thread
+            raise LakeError("the search index was closed while it was read; open the release again") from fault
         except sqlite3.DatabaseError as fault:
             raise IndexDamaged(f"{self.path} can't be read ({fault}); build search_index again") from fault
 
     def _connection(self) -> sqlite3.Connection:
-        # A connection must not cross a fork: the child opens its own.
-        if getattr(self._local, "process", None) != os.getpid():
+        if self._closed:
+            raise LakeError("the search index is closed; open the release again")
+        handle: _Handle | None = getattr(self._local, "handle", None)
+        if handle is None or handle.process != os.getpid():
+            handle = _Handle(sqlite3.connect(f"file:{quote(str(self.path))}?mode=ro&immutable=1", uri=True, check_same_thread=False))
+            handle.connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
             with self._guard:
-                if self._closed:
-                    raise ValueError("the search index is closed")
-                connection = sqlite3.connect(f"file:{quote(str(self.path))}?mode=ro&immutable=1", uri=True, check_same_thread=False)
-                self._all.append(connection)
-            connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
-            self._local.connection, self._local.process = connection, os.getpid()
-        return self._local.connection  # type: ignore[no-any-return]
+                self._all.add(handle)
+            self._local.handle = handle
+        return handle.connection
+
+
+class _Handle:
+    """A thread's connection: it goes with its thread, and must not cross a fork."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.process = os.getpid()
 
 
 def _queries(terms: Sequence[str]) -> Iterator[str]:

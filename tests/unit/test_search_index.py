@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scholarlake import search_index
-from scholarlake.errors import IndexDamaged
+from scholarlake.errors import IndexDamaged, LakeError
 from scholarlake.lake.home import Lake
 from scholarlake.search_index import FILE, build_search_index
 from scholarlake.search_reader import SearchIndex
@@ -152,6 +152,27 @@ def test_threads_read_at_once(index: SearchIndex) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: ids(index, index.most_cited(["learning"])), range(200)))
     assert all(one == ["a", "b", "c", "d", "f"] for one in found)
+
+
+def test_a_closed_index_says_so_in_every_thread(lake: Lake, tmp_path: Path) -> None:
+    build_search_index(lake, tmp_path)
+    closed = SearchIndex(tmp_path)
+    closed.rank("a")
+    closed.close()
+    with ThreadPoolExecutor(1) as pool:
+        for call in (lambda: closed.rank("a"), lambda: pool.submit(closed.rank, "a").result()):
+            with pytest.raises(LakeError, match="closed"):
+                call()
+
+
+def test_a_connection_goes_with_its_thread(lake: Lake, tmp_path: Path) -> None:
+    build_search_index(lake, tmp_path)
+    index = SearchIndex(tmp_path)
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(50):
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(index.rank, "a").result() == 1
+    assert len(os.listdir("/proc/self/fd")) < before + 25  # a connection kept for each would be fifty
 
 
 def test_a_file_that_is_no_index_is_called_damaged(tmp_path: Path) -> None:
