@@ -51,7 +51,10 @@ def render_hits(hits: Sequence[Hit]) -> RenderableType:
     for hit in hits:
         paper = hit.paper
         about = Text.assemble(
-            (_plain(paper.title) or "(no title)", "bold"), "\n", (_byline(paper), ""), "\n", (_plain(paper.paper_id), "cyan")
+            (_plain(paper.title) or "(no title)", "bold"),
+            "\n",
+            *((byline, "\n") if (byline := _byline(paper)) else ()),
+            (_plain(paper.paper_id), "cyan"),
         )
         if paper.abstract:
             about.append("\n" + _cut(paper.abstract, _SNIPPET), style="dim")
@@ -74,7 +77,7 @@ def render_paper(paper: Paper, references: Sequence[Paper] = (), citations: Sequ
             facts.add_row(name, Text(value))
     parts: list[RenderableType] = [
         Text(_plain(paper.title) or "(no title)", style="bold"),
-        Text(_names(paper, len(paper.authors)), style=""),
+        *([Text(names)] if (names := _names(paper, len(paper.authors))) else []),
         Text(""),
         facts,
     ]
