@@ -8,12 +8,17 @@ from scholarlake.sources.jsontext import NotJson, parse_json
 from scholarlake.sources.text import Clean
 
 _INVERTED_FIELDS = ("indexed_abstract", "abstract_inverted_index")
+_FIELDS = ("abstract", *_INVERTED_FIELDS)
+_MAY_BEGIN_AN_OBJECT = ("{", " ", "")
 
 
 def read_abstract(record: dict[str, Any], text: Clean) -> tuple[str | None, bool]:
     """The abstract as plain text, and whether one was given in a shape that says nothing."""
+    given = record.get("abstract")
+    if type(given) is str and given[:1] not in _MAY_BEGIN_AN_OBJECT and (found := text(given)) is not None:
+        return found, False
     odd = False
-    for name in ("abstract", *_INVERTED_FIELDS):
+    for name in _FIELDS:
         given = record.get(name)
         if not given:
             continue
@@ -26,7 +31,7 @@ def read_abstract(record: dict[str, Any], text: Clean) -> tuple[str | None, bool
 
 def _read(given: Any, text: Clean, *, inverted: bool) -> tuple[str | None, bool]:
     if type(given) is str:
-        if not (inverted or given.startswith(("{", " {"))):
+        if not (inverted or given.lstrip().startswith("{")):
             return text(given), False
         try:
             parsed = parse_json(given)

@@ -78,19 +78,17 @@ def records_frame(
     return pl.DataFrame(columns).with_columns(pl.lit(value).alias(name) for name, value in constants.items()).select(RECORDS.schema.names())
 
 
-def _strings(values: Iterable[str]) -> pl.Series:
+def _strings(values: Iterable[str | None]) -> pl.Series:
     return pl.Series(list(values), dtype=pl.String)
 
 
 def _authors(lists: Sequence[Sequence[tuple[str | None, ...]]]) -> pl.Series:
-    fields = list(zip(*chain.from_iterable(lists), strict=True)) or [() for _ in _AUTHOR_FIELDS]
-    flat = pl.DataFrame({name: pl.Series(values, dtype=pl.String) for name, values in zip(_AUTHOR_FIELDS, fields, strict=True)})
+    authors = list(chain.from_iterable(lists))
+    flat = pl.DataFrame({name: _strings(author[place] for author in authors) for place, name in enumerate(_AUTHOR_FIELDS)})
     return list_column(offsets_of(lists), flat.to_struct("authors"))
 
 
-def rejects_frame(
-    rows: Sequence[tuple[int, int, str, str | None, str]], *, dump_part: str, method: str, code_version: str
-) -> pl.DataFrame:
+def rejects_frame(rows: Sequence[tuple[int, int, str, str | None, str]], *, dump_part: str, method: str, code_version: str) -> pl.DataFrame:
     """Rejects in the contract's schema. rows: byte offset, byte length, reason, detail, excerpt."""
     names = ("byte_offset", "byte_length", "reason", "detail", "excerpt")
     values = list(zip(*rows, strict=True)) or [() for _ in names]

@@ -117,7 +117,6 @@ def _stage_all(lake: Lake, part: Part, origin: Origin, reading: Reading, staged:
     try:
         with streams.PartStream(part.file.path, part.compression) as stream:
 
-
             def take(result: _Staged) -> None:
                 staged.append(result)
                 if progress:

@@ -152,6 +152,8 @@ class GiantLine:
         cut = chunk.find(b"\n")
         part = chunk if cut < 0 else chunk[:cut]
         self._length += len(part)
+        if len(self.head) < HEAD_BYTES:
+            self.head += part[: HEAD_BYTES - len(self.head)]
         self._last = part[-1:] or self._last
         self.ended = cut >= 0
         return len(part) + (1 if self.ended else 0)

@@ -34,6 +34,11 @@ FLAGS = (
 _OTHER_ENTITY = ("DisplayName", "NormalizedName", "normalized_name", "n_pubs", "pubs")
 
 
+# Fields that whole releases lack: one look tells whether a record has any.
+_RARER = frozenset({"doc_type", "volume", "issue", "page_start", "page_stat", "page_end", "issn", "isbn", "publisher", "pdf"})
+_NOT_PRINTED: tuple[str | None, ...] = (None,) * 9
+
+
 class RecordRow(NamedTuple):
     """The fields of a record that come from its object, in the order of the contract's columns of the same names."""
 
@@ -65,6 +70,9 @@ class RecordRow(NamedTuple):
     title_fingerprint: str | None
     author_keys: list[int]
     flags: list[str]
+
+
+_new = tuple.__new__  # four times as fast as the named tuple's own constructor, which matters at a million rows
 
 
 class Decoding(NamedTuple):
@@ -130,7 +138,7 @@ def read_record(record: dict[str, Any], decoding: Decoding, last_year: int) -> R
     references, odd = references_of(given) if (given := get("references")) else ([], False)
     if odd:
         flags.append("reference_shape")
-    urls, odd = read_texts(get("url") or get("urls"), text)
+    urls, odd = read_texts(given, text) if (given := get("url") or get("urls")) else ([], False)
     if odd:
         flags.append("url_shape")
     venue, venue_id, odd = read_venue(get("venue"), get("venue_id"), text, as_id)
@@ -139,11 +147,15 @@ def read_record(record: dict[str, Any], decoding: Decoding, last_year: int) -> R
     year, year_raw, odd = read_year(get("year"), last_year)
     if odd:
         flags.append("year_unusable")
-    page_start = get("page_start")
-    return RecordRow(
-        record_id, title, abstract, year, doi, venue, venue_id, authors, keywords,
-        text(get("lang")), text(get("doc_type")), text(get("volume")), text(get("issue")),
-        text(get("page_stat") if page_start is None else page_start), text(get("page_end")),
-        text(get("issn")), text(get("isbn")), text(get("publisher")), text(get("pdf")),
+    if _RARER.isdisjoint(record):
+        printed = _NOT_PRINTED
+    else:
+        first = get("page_start")
+        printed = tuple(map(text, (
+            get("doc_type"), get("volume"), get("issue"), get("page_stat") if first is None else first, get("page_end"), get("issn"),
+            get("isbn"), get("publisher"), get("pdf"),
+        )))  # fmt: skip
+    return _new(RecordRow, (
+        record_id, title, abstract, year, doi, venue, venue_id, authors, keywords, text(get("lang")), *printed,
         urls, n_citation, references, title_raw, doi_raw, year_raw, fingerprint(title), author_keys(authors), flags,
-    )  # fmt: skip
+    ))  # fmt: skip

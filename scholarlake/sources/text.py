@@ -23,31 +23,24 @@ _NESTED_ENTITIES = 3  # `&amp;amp;lt;` occurs: exporters that escape what is esc
 
 # Only names that are known to be markup: `vector<int>`, `a<b` and `<x, y>` are text. A tag that separates words leaves a space.
 _INLINE = (
-    "a abbr acronym b bdi bdo bold cite code em emph ext-link font i inf inline-formula italic ital it monospace named-content "
-    "overline q roman s sans-serif sc scp small smallcaps span strike strong styled-content sub sup tt u ul underline xref "
-    "tex-math alternatives"
-).split()
-_BLOCK = "article-title blockquote br break disp-formula div h1 h2 h3 h4 h5 h6 hr label li list list-item ol p para sec section table td th title tr".split()
-_ATTRIBUTES = r"(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))*\s*/?>"
-_PREFIX = r"</?(?:jats:|ce:|xhtml:|html:)?"
-_BLOCK_TAG = re.compile(_PREFIX + "(?:" + "|".join(map(re.escape, _BLOCK)) + ")" + _ATTRIBUTES, re.IGNORECASE)
-_INLINE_TAG = re.compile(
-    "(?:" + _PREFIX + "(?:" + "|".join(map(re.escape, _INLINE)) + r")|</?mml:\w+|</?math|</?m(?:i|o|n|row|sup|sub|subsup|frac|text|over|under|style|space|fenced))"
-    + _ATTRIBUTES,
-    re.IGNORECASE,
+    "a|abbr|acronym|alternatives|b|bdi|bdo|bold|cite|code|em|emph|ext-link|font|i|inf|inline-formula|ital|italic|it|monospace|named-content|"
+    "overline|q|roman|s|sans-serif|sc|scp|small|smallcaps|span|strike|strong|styled-content|sub|sup|tex-math|tt|u|ul|underline|xref"
 )
+_BLOCK = "article-title|blockquote|br|break|disp-formula|div|h[1-6]|hr|label|li|list|list-item|ol|p|para|sec|section|table|td|th|title|tr"
+_MATHML = r"mml:\w+|math|m(?:i|o|n|row|sup|sub|subsup|frac|text|over|under|style|space|fenced)"
+_PREFIX = r"(?:jats:|ce:|xhtml:|html:)?"
+_ATTRIBUTES = r"(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))*\s*/?>"
+_BLOCK_TAG = re.compile(f"</?{_PREFIX}(?:{_BLOCK}){_ATTRIBUTES}", re.IGNORECASE)
+_INLINE_TAG = re.compile(f"</?(?:{_PREFIX}(?:{_INLINE})|{_MATHML}){_ATTRIBUTES}", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.{0,10000}?-->", re.DOTALL)
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 
 # Control characters other than white space, soft hyphens, zero-width spaces, byte-order marks and marks of direction.
 # The joiners U+200C and U+200D stay: Persian and Indic scripts spell with them.
-_INVISIBLE = {
-    code: None
-    for code in (
-        *range(0x00, 0x09), *range(0x0E, 0x1C), *range(0x7F, 0x85), *range(0x86, 0xA0), 0xAD, 0x061C, 0x180E, 0x200B, 0x200E, 0x200F,
-        *range(0x202A, 0x202F), *range(0x2060, 0x2065), *range(0x2066, 0x206A), 0xFEFF, *range(0xFFF9, 0xFFFC),
-    )
-}  # fmt: skip
+_INVISIBLE = dict.fromkeys((
+    *range(0x09), *range(0x0E, 0x1C), *range(0x7F, 0x85), *range(0x86, 0xA0), 0xAD, 0x061C, 0x180E, 0x200B, 0x200E, 0x200F,
+    *range(0x202A, 0x202F), *range(0x2060, 0x2065), *range(0x2066, 0x206A), 0xFEFF, *range(0xFFF9, 0xFFFC),
+))  # fmt: skip
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
