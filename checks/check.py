@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -19,8 +20,9 @@ from assets.partitions import partitions_of
 from assets.stage import plain
 from checks.suites import verdict
 from resources.lake import LakeResource
-from scholarlake.errors import ScholarLakeError
+from scholarlake.errors import IndexDamaged, ScholarLakeError
 from scholarlake.lake import receipts
+from scholarlake.lake.artifacts import open_artifact
 from scholarlake.lake.findings import Finding
 from scholarlake.lake.home import Lake
 from scholarlake.lake.stages import STAGES, Settings
@@ -51,6 +53,14 @@ class Subject:
         value = None if self.receipt is None else self.receipt.facts.get(name)
         return int(value) if isinstance(value, int | float) else None
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the asset's artifact."""
+        if self.receipt is None or self.receipt.artifact is None:
+            where = self.asset if self.partition is None else f"{self.asset} [{self.partition}]"
+            raise ScholarLakeError(f"{where} has no artifact to check; run `scholarlake build`")
+        return self.lake.root / self.receipt.artifact
+
 
 @dataclass(frozen=True)
 class Check:
@@ -71,6 +81,20 @@ def contract_check(table: str) -> Check:
 
     about = f"Every row of `{table}` fits the contract: columns, types, completeness, key, ranges, values, patterns."
     return Check(f"{table}_contract", about, find)
+
+
+def artifact_check() -> Check:
+    """Every file of the artifact has the checksum of its manifest."""
+    claim = "every file of the artifact has the checksum of its manifest"
+
+    def find(subject: Subject) -> Finding:
+        try:
+            manifest = open_artifact(subject.folder)
+        except IndexDamaged as fault:
+            return Finding("artifact_is_intact", claim, 1, 1, ({"fault": str(fault)},))
+        return Finding("artifact_is_intact", claim, len(manifest["files"]), 0, facts={"digest": str(manifest["digest"])})
+
+    return Check("artifact_is_intact", "Every file of the artifact has the checksum of its manifest.", find)
 
 
 def checks_on(asset: str, checks: Sequence[Check], settings: Settings) -> dg.AssetChecksDefinition:
