@@ -18,6 +18,7 @@ from scholarlake.errors import SourceError
 from scholarlake.lake.contracts import DUMP_MANIFEST
 from scholarlake.lake.hashing import file_checksum
 from scholarlake.sources import oagjson, streams
+from scholarlake.sources.editions import edition_key
 from scholarlake.sources.lines import Block
 from scholarlake.sources.oagjson import Origin, Parsed
 
@@ -26,10 +27,9 @@ HEAD_BYTES = 1 << 20  # how much of a part is looked at to recognise it
 # Downloads under way, checksums and papers about the dump: no parts of it.
 _PASSED_OVER = re.compile(
     r"(?:[._~].*|.*~|.*\.(?:part|partial|tmp|temp|crdownload|download|aria2|swp|md5|sha1|sha256|sha512|asc|sig|md|pdf|html?|ya?ml|toml|py|sh)"
-    r"|(?:readme|source|licen[cs]e|copying|notice|changelog|checksums?|md5sums?|sha\d+sums?|manifest|truth|answers?)(?:[._-].*)?)",
+    r"|(?:readme|source|licen[cs]e|copying|notice|changelog|checksums?|md5sums?|sha\d+sums?|manifest)(?:[._-].*)?)",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def list_parts(folder: Path) -> list[PartFile]:
             found.append(PartFile(key, key.rpartition("/")[0], path, facts.st_size, facts.st_mtime_ns))
     if not found:
         raise SourceError(f"no part of a dump in {folder}; put its files there (JSON lines, plain, gzip or zstd)")
-    return sorted(found, key=lambda part: (edition_order(part.edition), natural_order(part.key)))
+    return sorted(found, key=lambda part: (edition_key(part.edition), edition_key(part.key)))
 
 
 def part_file(folder: Path, key: str) -> PartFile:
@@ -111,16 +111,6 @@ def part_file(folder: Path, key: str) -> PartFile:
         raise SourceError(f"part {key} is gone from {folder}; list the dump again")
     facts = path.stat()
     return PartFile(key, key.rpartition("/")[0], path, facts.st_size, facts.st_mtime_ns)
-
-
-def natural_order(text: str) -> str:
-    """A text that sorts as people count: "v3.2" before "v3.10". Numbers are padded, equal ones told apart by the text."""
-    return _NUMBER.sub(lambda found: f"{len(found.group().lstrip('0')):03d}{found.group().lstrip('0')}", text) + "\x00" + text
-
-
-def edition_order(edition: str) -> str:
-    """The sorting key of an edition; older ones are smaller, the flat folder "" is the oldest."""
-    return natural_order(edition) if edition else ""
 
 
 def inspect_part(file: PartFile) -> Part:

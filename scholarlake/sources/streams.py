@@ -23,6 +23,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_WINDOW = 1 << 31  # what `zstd --ultra --long=31` writes
 _PACKED_BYTES = 1 << 18
+_UNPACKED_BYTES = 1 << 20
 # A zstd decoder gives all that a piece of input holds at once: small pieces bound it, whatever the ratio.
 _ZSTD_STEP = 1 << 13
 
@@ -93,23 +94,23 @@ class _Gzip:
 
     def next(self) -> bytes:
         while True:
-            if not self._input:
-                self._input = self._packed()
-                if not self._input:
-                    if self._begun:
-                        raise EOFError("the file ends inside a gzip member")
-                    return b""
+            at_end = not self._input and not (self._input := self._packed())
+            if at_end and not self._begun:
+                return b""
             if not self._begun:
                 self._input = self._input.lstrip(b"\x00")
                 if not self._input:
                     continue
                 self._begun = True
-            out = self._member.decompress(self._input, 1 << 20)
+            # With nothing left to read, the decoder may still hold the last bytes back: the limit on what it gives may have stopped it.
+            out = self._member.decompress(self._input, _UNPACKED_BYTES)
             self._input = self._member.unconsumed_tail
             if self._member.eof:
                 self._input = self._member.unused_data
                 self._member = zlib.decompressobj(wbits=31)
                 self._begun = False
+            elif at_end and not out:
+                raise EOFError("the file ends inside a gzip member")
             if out:
                 return out
 
