@@ -109,7 +109,7 @@ class Scribe:
         if not plan.short:
             fields["url"] = [f"https://papers.example.org/{plan.ids[work]}"]
         described = dice & 255
-        if described < (150 if plan.short else 238) or self._kind[work] or alike:
+        if described < (120 if plan.short else 238) or self._kind[work] or alike:
             fields["abstract"] = abstract_of(theme, self.dice(work, 1), plan.short)
         title = self._shared_title(alike) if alike else self._title(work, theme)
         return Draft(work, dice, title, fields, doi)

@@ -165,7 +165,7 @@ def abstract_of(theme: Theme, dice: int, short: bool) -> str:
     return " ".join(forms).format_map(values)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=50_000)
 def author(topic: int, number: int, seed: int) -> tuple[str, str, str, str]:
     """Id, name, organisation and its id of the number-th author of a topic."""
     dice = scramble(scramble(seed) ^ (topic << 40 | number))

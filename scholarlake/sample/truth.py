@@ -23,6 +23,7 @@ from scholarlake.sample.plan import Plan
 FORMAT: Final = 1
 INLINE: Final = 20_000  # papers up to which truth.json names every cluster
 DIGEST_UP_TO: Final = 300_000  # papers up to which all citations are hashed
+_WORKS_AT_ONCE: Final = 100_000
 CORES: Final = ((8, 3), (40, 10))  # (least total, least in): those of the sample's profile and of the whole graph's
 
 
@@ -132,10 +133,12 @@ def _cores(graph: Graph) -> list[dict[str, int]]:
     cited, citing = graph.in_degree, graph.out_degree
     for least_total, least_in in CORES:
         core = (cited + citing >= least_total) & (cited >= least_in)
-        inside = core[graph.targets]
-        prefix = np.concatenate([[0], np.cumsum(inside)])
-        per_work = prefix[graph.starts[1:]] - prefix[graph.starts[:-1]]
-        found.append({"min_total": least_total, "min_in": least_in, "papers": int(core.sum()), "citations": int(per_work[core].sum())})
+        inside = 0
+        for begin in range(0, len(core), _WORKS_AT_ONCE):
+            end = min(len(core), begin + _WORKS_AT_ONCE)
+            citing_core = np.repeat(core[begin:end], np.diff(graph.starts[begin : end + 1]))
+            inside += int((core[graph.targets[graph.starts[begin] : graph.starts[end]]] & citing_core).sum())
+        found.append({"min_total": least_total, "min_in": least_in, "papers": int(core.sum()), "citations": inside})
     return found
 
 

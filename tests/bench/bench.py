@@ -127,12 +127,13 @@ def main() -> int:
     given = parser.parse_args()
     folder = dump_of(given.papers)
     read_through(folder)
+    dumps = str(folder / "dumps")
     work = Path(tempfile.mkdtemp(prefix="work-", dir=CACHE))
     try:
         library, baseline = [], []
         for _ in range(given.rounds):
-            library.append(measure([str(HERE / "library_path.py"), str(folder / "dumps"), str(work / "lake"), "--profile", "oag"]))
-            baseline.append(measure([str(HERE / "duckdb_baseline.py"), str(folder / "dumps"), str(work / "corpus.duckdb")]))
+            library.append(measure([str(HERE / "library_path.py"), dumps, str(work / "lake"), "--profile", "oag"]))
+            baseline.append(measure([str(HERE / "duckdb_baseline.py"), dumps, str(work / "corpus.duckdb")]))
     finally:
         if not given.keep:
             shutil.rmtree(work, ignore_errors=True)
@@ -151,9 +152,8 @@ def report(ours: Measured, theirs: Measured, truth: dict[str, int], papers: int)
     for name in ours.steps:
         print(f"{'  ' + name:24}{ours.steps[name]:>16.1f}{theirs.steps.get(name, float('nan')):>16.1f}")
     print(f"{'peak memory, GB':24}{ours.peak / 1e9:>16.2f}{theirs.peak / 1e9:>16.2f}")
-    print(
-        f"\nratio of times {theirs.seconds / ours.seconds:.2f} (above 1: the library path is faster), of peaks {theirs.peak / ours.peak:.2f}"
-    )
+    times, peaks = theirs.seconds / ours.seconds, theirs.peak / ours.peak
+    print(f"\nratio of times {times:.2f} (above 1: the library path is faster), of peaks {peaks:.2f}")
     if ours.seconds > theirs.seconds:
         print("slower than the DuckDB script")
     if ours.peak > MOST_MEMORY:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import zstandard
 
@@ -334,8 +335,6 @@ def test_a_clean_dump_has_one_shape_of_record_and_no_bad_line(tmp_path: Path) ->
 
 
 def test_a_large_dump_has_its_clusters_beside_the_truth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import polars as pl
-
     generate(tmp_path / "inline", 600, 3, seed=2)
     monkeypatch.setattr("scholarlake.sample.truth.INLINE", 100)
     generate(tmp_path / "beside", 600, 3, seed=2)
@@ -371,3 +370,28 @@ def test_numbers_that_cannot_be_are_refused_before_anything_is_written(tmp_path:
     with pytest.raises(SourceError, match="set --"):
         generate(tmp_path / "out", papers, parts, seed)
     assert not (tmp_path / "out").exists()
+
+
+def test_the_corpus_stage_comes_to_the_truth(sample: Path, truth: Json, tmp_path: Path) -> None:
+    """The two share no code and were made from the same rules: every count, cluster, bad line and citation agrees."""
+    from scholarlake.lake.home import Lake
+    from tests.bench.library_path import run
+
+    counts = run(sample / "dumps", tmp_path / "lake", "sample")["counts"]
+    core = truth["core"][0]
+    assert counts == {
+        **{name: truth["counts"][name] for name in counts if not name.startswith("core_")},
+        "core_papers": core["papers"],
+        "core_citations": core["citations"],
+    }
+    lake = Lake.open(tmp_path / "lake")
+    papers = paper_of(truth)
+    decided = dict(lake.scan("identities").select("record_id", "paper_id").collect().iter_rows())
+    assert decided == {record_id: papers.get(record_id, record_id) for record_id in decided}
+    flagged = lake.scan("identities").filter(pl.col("flags").list.contains("doi_conflict")).collect()
+    assert set(flagged["paper_id"]) == {paper for conflict in truth["doi_conflicts"] for paper in conflict["papers"]}
+    columns = ["dump_part", "byte_offset", "byte_length", "reason"]
+    assert set(lake.scan("rejects").select(columns).collect().rows()) == {
+        tuple(line[name] for name in columns) for line in truth["bad_lines"]
+    }
+    assert citations_digest(lake.scan("citations").select("citing_id", "cited_id").collect().iter_rows()) == truth["citations_digest"]
