@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from checks.check import Check, contract_check
+from checks.check import Check, artifact_check, contract_check
 from scholarlake.dense import invariants
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
@@ -27,6 +27,26 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
             "vector_ids_are_handed_out_once",
             "Vector ids are unique, in the range of their shard, and those of the ledger.",
             lambda subject: invariants.vector_ids_are_handed_out_once(subject.lake, subject.key),
+        ),
+    ),
+    "vector_index": (
+        artifact_check(),
+        Check(
+            "indexed_is_embedded",
+            "The index holds the vectors of its shard, each once.",
+            lambda subject: invariants.indexed_is_embedded(subject.lake, subject.key, subject.folder),
+        ),
+        Check(
+            "index_is_of_the_model",
+            "The manifest names the model and the dimension of the vectors.",
+            lambda subject: invariants.index_is_of_the_model(subject.lake, subject.key, subject.folder),
+        ),
+        Check(
+            "recall_is_enough",
+            "Recall@10 against exact search on sampled queries is no less than the profile's `min_recall`.",
+            lambda subject: invariants.recall_is_enough(
+                subject.lake, subject.key, subject.folder, subject.profile.dense.recall_queries, subject.profile.dense.min_recall
+            ),
         ),
     ),
 }

@@ -1,16 +1,18 @@
-"""What must hold of a shard's embeddings and of its vector index.
-
-What does not belong here: how well the index finds (`recall.py`).
-"""
+"""What must hold of a shard's embeddings and of its vector index."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 
+from scholarlake.dense.faiss_ids import IDS_PER_SHARD
+from scholarlake.dense.index import held_ids
+from scholarlake.dense.recall import measure_recall
+from scholarlake.lake.artifacts import open_artifact
 from scholarlake.lake.findings import Finding, from_offenders, rows_of
 from scholarlake.lake.home import Lake
 
-IDS_PER_SHARD = 10**10
 LENGTH_TOLERANCE = 1e-3  # a unit vector rounded to float32, or once to half precision by a server, is well inside
 
 
@@ -91,23 +93,43 @@ def vector_ids_are_handed_out_once(lake: Lake, shard: str) -> Finding:
     )
 
 
-def indexed_is_embedded(lake: Lake, shard: str, indexed: pl.Series) -> Finding:
-    """The index holds the shard's vectors, each once. indexed: the ids that the index holds, Int64, repeats kept."""
-    held = pl.LazyFrame({"faiss_id": indexed.cast(pl.Int64)})
-    embedded = _of(lake, "embeddings", shard).select("faiss_id")
+def indexed_is_embedded(lake: Lake, shard: str, folder: Path) -> Finding:
+    """The index in this folder holds the shard's vectors, each once, by what lies in its inverted lists."""
+    held = held_ids(folder)
+    indexed, embedded = pl.LazyFrame({"faiss_id": held}), _of(lake, "embeddings", shard).select("faiss_id")
     offenders = pl.concat(
         [
-            embedded.join(held, on="faiss_id", how="anti").with_columns(fault=pl.lit("embedded but not indexed")),
-            held.join(embedded, on="faiss_id", how="anti").with_columns(fault=pl.lit("indexed but not embedded")),
-            held.filter(pl.col("faiss_id").is_duplicated()).unique().with_columns(fault=pl.lit("indexed twice")),
+            embedded.join(indexed, on="faiss_id", how="anti").with_columns(fault=pl.lit("embedded but not indexed")),
+            indexed.join(embedded, on="faiss_id", how="anti").with_columns(fault=pl.lit("indexed but not embedded")),
+            indexed.filter(pl.col("faiss_id").is_duplicated()).unique().with_columns(fault=pl.lit("indexed twice")),
         ]
     )
-    return from_offenders(
-        "indexed_is_embedded",
-        f"the index of shard {shard} holds its vectors, each once",
-        rows_of(embedded),
-        offenders,
-        {"indexed": len(indexed)},
+    claim = f"the index of shard {shard} holds its vectors, each once"
+    return from_offenders("indexed_is_embedded", claim, rows_of(embedded), offenders, {"indexed": len(held)})
+
+
+def index_is_of_the_model(lake: Lake, shard: str, folder: Path) -> Finding:
+    """The manifest of the index names the model and the dimension that the vectors have: a query of another would find noise."""
+    facts = open_artifact(folder, verify=False)["facts"]
+    said = {"model": str(facts["model"]), "dimension": int(facts["dimension"])}
+    kinds = _of(lake, "embeddings", shard).group_by("model", pl.col("vector").list.len().cast(pl.Int64).alias("dimension")).len("vectors")
+    offenders = kinds.filter((pl.col("model") != said["model"]) | (pl.col("dimension") != said["dimension"]))
+    claim = f"the manifest of shard {shard} names the model and dimension of its vectors"
+    return from_offenders("index_is_of_the_model", claim, rows_of(_of(lake, "embeddings", shard)), offenders, said)
+
+
+def recall_is_enough(lake: Lake, shard: str, folder: Path, queries: int, least: float) -> Finding:
+    """Recall@10 against exact search, for this many papers of the shard as queries, is `least` (0 to 1) or more."""
+    measured = measure_recall(lake, shard, folder, queries)
+    enough = measured.recall >= least
+    facts = {"recall_at_10": measured.recall, "worst_query": measured.worst, "least": least}
+    return Finding(
+        "recall_is_enough",
+        f"recall@{measured.k} of shard {shard} is {least:.2f} or more against exact search",
+        counted=measured.queries,
+        failed=0 if enough else 1,
+        examples=() if enough else ({"shard": shard, **facts},),
+        facts=facts,
     )
 
 

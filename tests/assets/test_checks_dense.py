@@ -6,13 +6,18 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+import faiss
+import numpy as np
 import polars as pl
 import pytest
 
 from scholarlake.dense import invariants
+from scholarlake.dense.index import FILE, build_index
 from scholarlake.lake.findings import Finding
+from scholarlake.lake.hashing import text_hash
 from scholarlake.lake.home import Lake
-from tests.assets.checked_lake import NOT_EMBEDDED, VECTORS, broken, frame_of, good_lake
+from scholarlake.profile import Dense
+from tests.assets.checked_lake import NOT_EMBEDDED, broken, frame_of, good_lake, replace
 
 Claim = Callable[[Lake, str], Finding]
 CLAIMS: tuple[Claim, ...] = (
@@ -97,14 +102,75 @@ def test_an_id_outside_its_shard_or_unlike_the_ledger_or_twice_is_found(lake: La
     assert "outside the range of its shard" in {row["fault"] for row in invariants.vector_ids_are_handed_out_once(lake, shard).examples}
 
 
-def test_an_index_that_lacks_a_vector_or_holds_one_twice_or_too_many_is_found(lake: Lake) -> None:
-    broken(lake, "embeddings", lambda rows: rows.with_columns(shard=pl.lit("00")))
-    ids = lake.scan("embeddings").collect()["faiss_id"].sort()
-    assert invariants.indexed_is_embedded(lake, "00", ids).passed
-    assert invariants.indexed_is_embedded(lake, "00", ids).counted == len(VECTORS)
-    assert invariants.indexed_is_embedded(lake, "00", ids[:-1]).examples[0]["fault"] == "embedded but not indexed"
-    assert invariants.indexed_is_embedded(lake, "00", pl.concat([ids, ids[:1]])).examples[0]["fault"] == "indexed twice"
-    assert (
-        invariants.indexed_is_embedded(lake, "00", pl.concat([ids, pl.Series([5 * 10**12])])).examples[0]["fault"]
-        == "indexed but not embedded"
-    )
+# -- the index -------------------------------------------------------------------------------------------------------
+
+
+SHARD = "00"
+
+
+def indexed(lake: Lake, count: int = 200) -> Path:
+    """The index of one shard of so many vectors round a circle, and its folder."""
+    angles = np.arange(count) * 2 * np.pi / count
+    rows = [
+        {
+            "paper_id": f"q{n}",
+            "shard": SHARD,
+            "faiss_id": n,
+            "text_hash": text_hash(str(n)),
+            "model": "m",
+            "vector": [math.cos(a), math.sin(a), 0, 0],
+        }
+        for n, a in enumerate(angles)
+    ]
+    replace(lake, "embeddings", frame_of("embeddings", rows))
+    return build_index(lake, SHARD, "m", 4, Dense(centroids=5, probes=5)).artifact.folder(lake)
+
+
+def without(condition: pl.Expr) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    return lambda rows: rows.filter(~condition)
+
+
+def test_a_good_index_holds_what_is_embedded_is_of_its_model_and_finds_it(lake: Lake) -> None:
+    folder = indexed(lake)
+    assert invariants.indexed_is_embedded(lake, SHARD, folder).passed
+    assert invariants.index_is_of_the_model(lake, SHARD, folder).passed
+    found = invariants.recall_is_enough(lake, SHARD, folder, 50, 0.99)
+    assert (found.passed, found.counted, found.facts["recall_at_10"]) == (True, 50, 1.0)
+
+
+def test_an_index_that_lacks_a_vector_or_holds_one_too_many_is_found(lake: Lake) -> None:
+    folder = indexed(lake)
+    broken(lake, "embeddings", without(pl.col("faiss_id") == 7))
+    assert invariants.indexed_is_embedded(lake, SHARD, folder).examples == ({"faiss_id": 7, "fault": "indexed but not embedded"},)
+    broken(lake, "embeddings", lambda rows: rows.with_columns(faiss_id=pl.when(faiss_id=8).then(7).otherwise("faiss_id").cast(pl.Int64)))
+    faults = {(row["faiss_id"], row["fault"]) for row in invariants.indexed_is_embedded(lake, SHARD, folder).examples}
+    assert faults == {(8, "indexed but not embedded")}
+
+
+def test_a_vector_added_twice_is_found_though_faiss_takes_it(lake: Lake) -> None:
+    folder = indexed(lake)
+    index = faiss.read_index(str(folder / FILE))
+    index.add_with_ids(np.array([[1, 0, 0, 0]], np.float32), np.array([0], np.int64))
+    faiss.write_index(index, str(folder / FILE))
+    assert invariants.indexed_is_embedded(lake, SHARD, folder).examples == ({"faiss_id": 0, "fault": "indexed twice"},)
+
+
+def test_an_index_of_another_model_of_the_same_dimension_is_found(lake: Lake) -> None:
+    folder = indexed(lake)
+    broken(lake, "embeddings", lambda rows: rows.with_columns(model=pl.lit("other")))
+    found = invariants.index_is_of_the_model(lake, SHARD, folder)
+    assert found.examples == ({"model": "other", "dimension": 4, "vectors": 200},)
+
+
+def test_an_index_that_looks_into_too_few_lists_has_too_little_recall(lake: Lake) -> None:
+    indexed(lake)
+    folder = build_index(lake, SHARD, "m", 4, Dense(centroids=5, probes=1)).artifact.folder(lake)
+    found = invariants.recall_is_enough(lake, SHARD, folder, 200, 0.999)
+    assert not found.passed
+    assert 0 < float(str(found.facts["worst_query"])) < float(str(found.facts["recall_at_10"])) < 0.999
+
+
+def test_an_empty_shard_has_a_sound_index(lake: Lake) -> None:
+    folder = indexed(lake, 0)
+    assert invariants.indexed_is_embedded(lake, SHARD, folder).passed
+    assert invariants.recall_is_enough(lake, SHARD, folder, 50, 0.99).passed
