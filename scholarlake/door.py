@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
@@ -24,6 +24,10 @@ from scholarlake.lake.home import Lake
 from scholarlake.paper import Hit, Paper
 from scholarlake.search_reader import SearchIndex
 from scholarlake.search_text import terms_of
+
+if TYPE_CHECKING:
+    from scholarlake.dense.search import VectorSearch
+    from scholarlake.models.protocol import Embedder
 
 LIMIT = 100
 """Papers in one answer about the citation graph, unless asked for more."""
@@ -170,7 +174,7 @@ class ReleaseReader:
         return searching.keywords(self._index, [terms] if isinstance(terms, str) else list(terms), k)
 
     def _nearest(self, text: str, k: int) -> Sequence[tuple[int, float]]:
-        raise NotImplementedError
+        return self._vectors.nearest(self._embedder, text, k)
 
     # -- citations -----------------------------------------------------------------------------------------------
 
@@ -209,6 +213,27 @@ class ReleaseReader:
         return self._open("search_index", lambda: SearchIndex(self._artifact("search_index")))
 
     @property
+    def _vectors(self) -> VectorSearch:
+        def opening() -> VectorSearch:
+            from scholarlake.dense.search import VectorSearch  # FAISS, which only dense search needs
+
+            shards = sorted(self._pins("vector_index"))
+            # It verifies the files itself.
+            folders = [self._artifact("vector_index", shard, verify=False) for shard in shards]
+            return VectorSearch.open(folders, str(self.release.embedder.get("fingerprint")))
+
+        return self._open("vector_index", opening)
+
+    @property
+    def _embedder(self) -> Embedder:
+        def opening() -> Embedder:
+            from scholarlake.models.config import embedder_from_facts
+
+            return embedder_from_facts(self.release.embedder)
+
+        return self._open("embedder", opening)
+
+    @property
     def _graph(self) -> CitationGraph:
         return self._open("citation_graph", lambda: CitationGraph.open(self._artifact("citation_graph")))
 
@@ -219,13 +244,13 @@ class ReleaseReader:
                 self._opened[what] = opening()
             return self._opened[what]  # type: ignore[no-any-return]
 
-    def _artifact(self, asset: str, partition: str = artifacts.WHOLE) -> Path:
+    def _artifact(self, asset: str, partition: str = artifacts.WHOLE, *, verify: bool = True) -> Path:
         """The folder of a pinned artifact, once its files have the checksums, and it the digest, that the release says."""
         pin = self._pins(asset).get(partition)
         if pin is None:
             raise NotFound(f"release {self.release.name} has no {asset} for {partition}; build the lake again")
         folder = self.lake.root / pin.path
-        manifest = artifacts.open_artifact(folder)
+        manifest = artifacts.open_artifact(folder, verify=verify)
         if manifest["digest"] != pin.digest:
             raise IndexDamaged(f"{folder} is not the {asset} that {self.release.name} pins; build it again")
         return folder

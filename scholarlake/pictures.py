@@ -104,16 +104,19 @@ def papers_by_year(years: ArrayLike, *, unknown: int = 0) -> bytes:
     return _png(figure)
 
 
-def embedding_map(points: ArrayLike, labels: Sequence[str] | None = None, *, coloured_by: str = "venue", seed: int = 0) -> bytes:
+def embedding_map(
+    points: ArrayLike, labels: Sequence[str] | None = None, *, total: int | None = None, coloured_by: str = "venue", seed: int = 0
+) -> bytes:
     """Embeddings in the plane, coloured by their most frequent labels; the others are grey.
 
-    points: shape (n, 2). labels: one a point, such as venue or cluster. Of more than 20,000 points, a seeded sample is drawn.
+    points: shape (n, 2). labels: one a point, such as venue or cluster. total: embeddings that the points were sampled from. Of
+    more than 20,000 points, a seeded sample is drawn.
     """
     plane = np.asarray(points, dtype=np.float64).reshape(-1, 2)
     names = np.asarray(labels if labels is not None else [""] * len(plane), dtype=object)
-    total = len(plane)
-    if total > _POINTS_DRAWN:
-        chosen = np.sort(np.random.default_rng(seed).choice(total, _POINTS_DRAWN, replace=False))
+    total = max(total or 0, len(plane))
+    if len(plane) > _POINTS_DRAWN:
+        chosen = np.sort(np.random.default_rng(seed).choice(len(plane), _POINTS_DRAWN, replace=False))
         plane, names = plane[chosen], names[chosen]
     figure, axes = _canvas(6.8, 4.6)
     size = float(np.clip(9_000 / max(len(plane), 1), 1.2, 16))
@@ -184,19 +187,6 @@ def shard_sizes(sizes: Mapping[str, int], *, what: str = "papers") -> bytes:
     if len(values) > 1:
         axes.axhline(float(np.mean(values)), color=ORANGE, linewidth=1.2)
     return _png(figure)
-
-
-def project(vectors: ArrayLike) -> NDArray[np.float64]:
-    """Vectors on their two principal axes, shape (n, d) → (n, 2). The sign of an axis is fixed, so that a map does not flip."""
-    centred = np.asarray(vectors, dtype=np.float64)
-    if len(centred) < 2 or centred.shape[1] < 2:
-        return np.zeros((len(centred), 2))
-    centred = centred - centred.mean(axis=0)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    leading = axes[:, ::-1][:, :2]
-    leading = leading * np.sign(leading[np.abs(leading).argmax(axis=0), [0, 1]])
-    result: NDArray[np.float64] = centred @ leading
-    return result
 
 
 # -- the style -------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import polars as pl
 from scholarlake.corpus import csr
 from scholarlake.lake import artifacts, contracts, delta
 from scholarlake.lake.files import write_json
-from scholarlake.lake.hashing import stable_key
+from scholarlake.lake.hashing import stable_key, text_hash
 from scholarlake.lake.home import Lake
 from scholarlake.lake.releases import PinnedArtifact, PinnedTable, Release
 from scholarlake.search_index import build_search_index
@@ -39,6 +39,7 @@ def make_lake(
     citations: Iterable[tuple[str, str]] = (),
     vectors: Mapping[str, tuple[int, list[float]]] | None = None,
     shards: int = 2,
+    model: str = "test",
 ) -> Lake:
     """A lake with papers, identities, citations, degrees and embeddings that agree with each other."""
     lake = Lake.open_or_create(root, shards)
@@ -66,7 +67,14 @@ def make_lake(
             for row in rows
         ],
         "embeddings": [
-            {"paper_id": name, "shard": lake.shard_of(name), "faiss_id": number, "text_hash": "0" * 32, "model": "test", "vector": vector}
+            {
+                "paper_id": name,
+                "shard": lake.shard_of(name),
+                "faiss_id": number,
+                "text_hash": text_hash(name),
+                "model": model,
+                "vector": vector,
+            }
             for name, (number, vector) in (vectors or {}).items()
         ],
     }

@@ -7,20 +7,28 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import scholarlake
+from scholarlake.dense.index import build_index
 from scholarlake.door import ReleaseReader
-from scholarlake.errors import IndexDamaged, LakeError, NotFound, ReleaseError
+from scholarlake.errors import IndexDamaged, LakeError, ModelError, NotFound, ReleaseError
 from scholarlake.lake import delta
+from scholarlake.lake.hashing import shard_of
 from scholarlake.lake.home import Lake
+from scholarlake.models.answers import embed_query
+from scholarlake.models.config import Endpoint, open_embedder
+from scholarlake.models.protocol import fingerprint_of
 from scholarlake.paper import Paper
+from scholarlake.profile import Dense
 from tests.unit.small_lake import COMMIT, frame, make_lake, paper, release
 
 # p1 was merged into p2 in one batch, p2 into p3 in the next: identities lead both to p3.
+EMBEDDER = Endpoint(backend="hashing", model="hashing", dimension=64)
 PAPERS = [
     paper("p3", "Deep Learning", year=2015, record_ids=["p1", "p2", "p3"]),
     paper("q", "Deep Learning", year=2020),
@@ -34,8 +42,21 @@ CITATIONS = [("q", "p3"), ("r", "p3"), ("r", "q"), ("s", "r"), ("t", "s")]
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
-    made = make_lake(tmp_path / "lake", PAPERS, CITATIONS)
-    release(made)
+    return released(tmp_path / "lake")
+
+
+def released(root: Path) -> Lake:
+    """A lake with one release, its vectors made by the hashing embedder from the titles."""
+    embedder, numbers = open_embedder(EMBEDDER, "hashing"), {"00": 0, "01": 0}
+    vectors = {}
+    for row in PAPERS:
+        shard = shard_of(row["paper_id"], len(numbers))
+        vectors[row["paper_id"]] = (int(shard) * 10**10 + numbers[shard], embed_query(embedder, row["title"]).tolist())
+        numbers[shard] += 1
+    made = make_lake(root, PAPERS, CITATIONS, vectors, model=embedder.fingerprint)
+    indices = {shard: build_index(made, shard, embedder.fingerprint, embedder.dimension, Dense()).artifact for shard in made.shard_keys}
+    facts = {"name": "hashing", "fingerprint": embedder.fingerprint, "endpoint": EMBEDDER.model_dump(exclude_defaults=True)}
+    release(made, embedder=facts, vector_index=indices)
     return made
 
 
@@ -106,6 +127,29 @@ def test_keyword_search_takes_what_fts5_does_not(reader: ReleaseReader) -> None:
         reader.keywords([query])
 
 
+def test_dense_search_finds_what_reads_alike(reader: ReleaseReader) -> None:
+    hits = reader.search("Learning to rank", k=3)
+    assert hits[0].paper.paper_id == "r"
+    assert hits[0].score == pytest.approx(1.0, abs=1e-4)
+    assert [hit.place for hit in hits] == [1, 2, 3]
+    assert reader.search("") == []
+    assert len(reader.search("deep", k=50)) == len(PAPERS)
+
+
+def test_fused_search_says_which_searches_found_a_paper(reader: ReleaseReader) -> None:
+    assert reader.search("deep learning", mode="fused")[0].found_by == ("dense", "keyword")
+
+
+def test_another_embedder_than_the_one_of_the_vectors_is_refused(lake: Lake) -> None:
+    opened = scholarlake.open(lake.root)
+    other = EMBEDDER.model_copy(update={"query_prefix": "query: "})
+    facts = {"name": "hashing", "fingerprint": fingerprint_of(other.identity()), "endpoint": other.model_dump(exclude_defaults=True)}
+    strange = ReleaseReader(lake, replace(opened.release, embedder=facts))
+    with pytest.raises(ModelError, match="not the one that the vectors were made with"):
+        strange.search("deep")
+    assert strange.keywords("deep")
+
+
 def test_a_table_is_read_at_its_pinned_version(lake: Lake, reader: ReleaseReader) -> None:
     before = reader.table("papers").collect().sort("paper_id")
     shard = lake.shard_of("u")
@@ -126,7 +170,7 @@ def test_a_reader_of_an_old_release_goes_on_when_a_new_one_is_made(lake: Lake, r
     shard = lake.shard_of("v")
     added = frame("papers", [{**paper("v", "Brand new"), "shard": shard, "paper_key": 1}])
     delta.write_partition(lake, "papers", shard, pl.concat([lake.scan("papers").filter(pl.col("shard") == shard).collect(), added]), COMMIT)
-    release(lake, "r0002")
+    release(lake, "r0002", embedder=reader.release.embedder)
     with scholarlake.open(lake.root) as newer:
         assert newer.release.name == "r0002"
         assert newer.paper("v").title == "Brand new"
@@ -145,11 +189,11 @@ def test_an_unknown_release_or_lake_is_one_clear_line(lake: Lake, tmp_path: Path
         scholarlake.open(Lake.create(tmp_path / "new", 1).root)
 
 
-@pytest.mark.parametrize("asset", ["search_index", "citation_graph"])
+@pytest.mark.parametrize("asset", ["search_index", "citation_graph", "vector_index"])
 @pytest.mark.parametrize("damage", ["flip", "cut", "lose"])
 def test_a_damaged_artifact_is_refused_before_it_is_read(lake: Lake, asset: str, damage: str) -> None:
     reader = scholarlake.open(lake.root)
-    folder = lake.root / reader.release.artifacts[asset]["all"].path
+    folder = lake.root / next(iter(reader.release.artifacts[asset].values())).path
     path = max((path for path in folder.iterdir() if path.name != "manifest.json"), key=lambda path: path.stat().st_size)
     data = bytearray(path.read_bytes())
     if damage == "flip":
@@ -160,7 +204,7 @@ def test_a_damaged_artifact_is_refused_before_it_is_read(lake: Lake, asset: str,
     else:
         path.unlink()
     with pytest.raises(IndexDamaged, match="build it again"):
-        reader.citations("p3") if asset == "citation_graph" else reader.paper("p3")
+        {"search_index": reader.paper, "citation_graph": reader.citations, "vector_index": reader.search}[asset]("p3")
 
 
 def test_an_artifact_of_another_build_in_the_place_of_the_pinned_one_is_refused(lake: Lake, reader: ReleaseReader, tmp_path: Path) -> None:
