@@ -94,7 +94,9 @@ class _Gzip:
 
     def next(self) -> bytes:
         while True:
-            at_end = not self._input and not (self._input := self._packed())
+            if not self._input:
+                self._input = self._packed()
+            at_end = not self._input
             if at_end and not self._begun:
                 return b""
             if not self._begun:
