@@ -78,7 +78,7 @@ def build(folder: Path, lake: Lake, progress: Progress = silent) -> Mapping[str,
 def _by_citations(lake: Lake) -> pl.Series:
     """Ids of all papers in the order of the graph's nodes."""
     degrees = lake.scan("degrees").select("paper_id", "in_degree").collect()
-    return degrees.sort("in_degree", "paper_id", descending=[True, False])["paper_id"]
+    return degrees.sort("in_degree", "paper_id", descending=[True, False])["paper_id"].rechunk()
 
 
 def _edges_reader(lake: Lake, ids: pl.Series) -> Callable[[int], Words]:

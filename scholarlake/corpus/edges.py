@@ -128,7 +128,8 @@ def resolve(lake: Lake, progress: Progress = silent) -> EdgeSet:
 def open_edges(folder: Path) -> EdgeSet:
     """Edges spooled in a folder."""
     facts = json.loads((folder / "facts.json").read_bytes())
-    papers = Papers(pl.read_ipc(folder / "papers.arrow")["paper_id"], np.load(folder / "bounds.npy"))
+    # In one chunk: taking ids out of eight chunks by number is ten times slower.
+    papers = Papers(pl.read_ipc(folder / "papers.arrow")["paper_id"].rechunk(), np.load(folder / "bounds.npy"))
     counts = [np.load(folder / f"{name}.npy") for name in ("self", "repeated", "unresolved")]
     return EdgeSet(folder, papers, counts[0], counts[1], counts[2], int(facts["edges"]))
 

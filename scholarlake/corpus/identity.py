@@ -119,7 +119,7 @@ def _distinct_records(files: list[RecordFile], progress: Progress) -> tuple[pl.D
     if not pieces:
         columns = {name: contracts.RECORDS.schema[name] for name in ("record_id", "record_key", "content_hash", "year", "author_keys")}
         pieces = [pl.DataFrame(schema={**columns, "edition": pl.Categorical, "doi": pl.UInt64, "title": pl.UInt64})]
-    frame = pl.concat(pieces, how="diagonal")
+    frame = pl.concat(pieces, how="diagonal", rechunk=True)
     del pieces
     editions = edition_ranks(set(frame["edition"].cast(pl.String).unique().to_list()))
     ranks = pl.col("edition").cast(pl.String).replace_strict(editions, return_dtype=pl.Int32)

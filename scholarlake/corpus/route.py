@@ -47,7 +47,8 @@ class Route:
 
     def read(self, shard: str, bucket: int) -> pl.DataFrame:
         """RECORD_KEY and WIDE of the records of a bucket of a shard; copies of a record come as often as there are lines."""
-        paths = sorted(self.folder.glob(f"*/{shard}-{bucket:04d}-*.arrow"))
+        # A folder with a leading dot is what a killed process left half-written.
+        paths = sorted(self.folder.glob(f"[!.]*/{shard}-{bucket:04d}-*.arrow"))
         if not paths:
             return pl.DataFrame(schema={name: RECORDS.schema[name] for name in (*RECORD_KEY, *WIDE)})
         return pl.concat([pl.read_ipc(path) for path in paths])

@@ -171,6 +171,9 @@ def test_a_route_killed_half_way_goes_on_where_it_was(tmp_path: Path, monkeypatc
     monkeypatch.setattr(routing._Router, "spool", dies_at_the_second)
     with pytest.raises(KeyboardInterrupt):
         build_papers(lake, "00", RUN)
+    (folder,) = (path for path in lake.spool("papers").iterdir() if path.is_dir())
+    (folder / ".killed.tmp").mkdir()
+    (folder / ".killed.tmp" / "00-0000-00000.arrow").write_bytes(b"half")
     for shard in lake.shard_keys:
         build_papers(lake, shard, RUN)
     assert len(spooled) == 4, "the first file is not read again"
