@@ -25,7 +25,7 @@ from scholarlake.lake import contracts, delta
 from scholarlake.lake.delta import Commit, Written
 from scholarlake.lake.home import Lake
 from scholarlake.models.answers import Refused, embed_each
-from scholarlake.models.protocol import Embedder, Usage, Vectors
+from scholarlake.models.protocol import NO_COST, Embedder, Usage, Vectors
 from scholarlake.profile import Dense
 
 Progress = Callable[[int, int | None, str], None]
@@ -71,7 +71,7 @@ class _Work:
 
     refused: dict[str, str] = field(default_factory=dict)
     embedded: int = 0
-    usage: Usage = Usage()
+    usage: Usage = NO_COST
     seconds: float = 0.0
 
 
@@ -88,14 +88,16 @@ def embed_shard(lake: Lake, shard: str, embedder: Embedder, dense: Dense, run: C
     spool = Spool(lake, model, shard, embedder.dimension)
 
     work = _Work(refused=_refused_before(lake, shard, model, open_texts))
-    wanted = open_texts.filter(~pl.col("is_empty") & ~pl.col("text_hash").is_in(list(work.refused)))["text_hash"].unique(maintain_order=True)
+    wanted = open_texts.filter(~pl.col("is_empty") & ~pl.col("text_hash").is_in(list(work.refused)))["text_hash"].unique(
+        maintain_order=True
+    )
     resumed = sum(text_hash in spool for text_hash in wanted) + spool.adopt(wanted)
     reused = _reuse(lake, model, [text_hash for text_hash in wanted if text_hash not in spool], spool)
     missing = [text_hash for text_hash in wanted if text_hash not in spool]
     if missing:
         _compute(lake, shard, embedder, dense, open_texts.filter(pl.col("text_hash").is_in(missing)), spool, work, progress)
 
-    fresh = open_texts.filter(~pl.col("is_empty") & ~pl.col("text_hash").is_in(list(work.refused)))
+    fresh = _takeable(open_texts, work.refused)
     ids, ledger = hand_out(lake, shard, fresh["paper_id"], run)
     failed = _failures(open_texts, work.refused, shard, model, run)
     failures = delta.write_partition(lake, "embedding_failures", shard, failed, run)
@@ -128,11 +130,14 @@ def _of(lake: Lake, name: str, shard: str) -> pl.LazyFrame:
 
 def _all_texts(lake: Lake, shard: str, max_characters: int) -> pl.DataFrame:
     """paper_id, text_hash and is_empty of every paper of the shard, by paper_id. The texts themselves are not kept."""
-    narrow = [
-        frame.select("paper_id", "text_hash", is_empty=pl.col("text") == "") for frame in shard_texts(lake, shard, max_characters)
-    ]
+    narrow = [frame.select("paper_id", "text_hash", is_empty=pl.col("text") == "") for frame in shard_texts(lake, shard, max_characters)]
     typed = pl.DataFrame(schema={"paper_id": pl.String, "text_hash": pl.String, "is_empty": pl.Boolean})
     return pl.concat([typed, *narrow]).sort("paper_id")
+
+
+def _takeable(texts: pl.DataFrame, refused: dict[str, str]) -> pl.DataFrame:
+    """Papers with a text that no model has refused."""
+    return texts.filter(~pl.col("is_empty") & ~pl.col("text_hash").is_in(list(refused)))
 
 
 def _refused_before(lake: Lake, shard: str, model: str, texts: pl.DataFrame) -> dict[str, str]:
@@ -164,7 +169,9 @@ def _compute(
     total = texts["text_hash"].n_unique()
     seen: set[str] = set()
     for frame in shard_texts(lake, shard, dense.max_characters, only=texts):
-        first = frame.filter(~pl.col("text_hash").is_in(list(seen))).unique("text_hash", keep="first", maintain_order=True).sort("text_hash")
+        first = (
+            frame.filter(~pl.col("text_hash").is_in(list(seen))).unique("text_hash", keep="first", maintain_order=True).sort("text_hash")
+        )
         seen.update(first["text_hash"])
         hashes = first["text_hash"].to_list()
         done: list[tuple[list[str], Vectors]] = []

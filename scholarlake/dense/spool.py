@@ -78,8 +78,8 @@ class Spool:
             path, row = self._places[text_hash]
             by_segment.setdefault(path, []).append((at, row))
         for path, pairs in by_segment.items():
-            at, taken = (list(column) for column in zip(*pairs, strict=True))
-            rows[at] = as_matrix(pl.read_ipc(path)["vector"], self.dimension)[taken]
+            places, taken = (list(column) for column in zip(*pairs, strict=True))
+            rows[places] = as_matrix(pl.read_ipc(path)["vector"], self.dimension)[taken]
         return rows
 
     def clear(self) -> None:

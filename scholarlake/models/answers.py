@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scholarlake.errors import ModelError
-from scholarlake.models.protocol import Embedder, Kind, Usage, Vectors
+from scholarlake.models.protocol import NO_COST, Embedder, Kind, Usage, Vectors
 
 HOPELESS = 3
 """Single texts in a row over which an endpoint breaks down before it is taken to be broken itself."""
@@ -36,7 +36,7 @@ class Refused:
 
     position: int
     reason: str
-    usage: Usage = Usage()
+    usage: Usage = NO_COST
 
 
 def embed_each(embedder: Embedder, texts: Sequence[str], kind: Kind = "document") -> Iterator[Sound | Refused]:
@@ -73,7 +73,8 @@ def embed_query(embedder: Embedder, text: str) -> Vectors:
     plain = text.encode("utf-8", "replace").decode()  # somebody typed it: half a character is no reason to fail
     for result in embed_each(embedder, [plain], "query"):
         if isinstance(result, Sound) and len(result.positions):
-            return result.vectors[0]
+            vector: Vectors = result.vectors[0]
+            return vector
         if isinstance(result, Refused):
             raise ModelError(f"{embedder.name} can't embed the query ({result.reason}); put it in other words")
     raise ModelError(f"{embedder.name} gave no vector for the query")
@@ -86,11 +87,9 @@ def _checked(embedder: Embedder, positions: NDArray[np.int64], vectors: Vectors,
             f"set `dimension` of the endpoint in the models file to what the model gives"
         )
     wide = vectors.astype(np.float64)
-    finite = np.isfinite(wide).all(axis=1)
+    finite = np.asarray(np.isfinite(wide).all(axis=1), np.bool_)
     lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
     sound = finite & (lengths > _SMALLEST)
     yield Sound(positions[sound], (wide[sound] / lengths[sound, None]).astype(np.float32), usage)
     for position, is_finite in zip(positions[~sound], finite[~sound], strict=True):
         yield Refused(int(position), "zero_vector" if is_finite else "not_finite")
-
-

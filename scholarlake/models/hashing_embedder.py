@@ -85,4 +85,6 @@ def _summed(
     """Features added up at their coordinates with their signs, shape (texts, dimension)."""
     signs = 1.0 - 2.0 * (hashes & np.uint64(1)).astype(np.float64)
     cells = text_of * dimension + ((hashes >> np.uint64(1)) % np.uint64(dimension)).astype(np.int64)
-    return np.bincount(cells, signs if weights is None else signs * weights, texts * dimension).reshape(texts, dimension)
+    return np.asarray(
+        np.bincount(cells, signs if weights is None else signs * weights, texts * dimension).reshape(texts, dimension), np.float64
+    )

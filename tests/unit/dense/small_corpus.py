@@ -22,7 +22,10 @@ DIMENSION = 8
 def lay_down(root: Path, papers: Iterable[tuple[str, str | None]], shards: int = 1) -> Lake:
     """A lake whose papers are exactly these: id and title."""
     lake = Lake.open_or_create(root, shards)
-    rows = [{"paper_id": paper_id, "title": title, "shard": lake.shard_of(paper_id), "method": "t", "code_version": "0"} for paper_id, title in papers]
+    rows = [
+        {"paper_id": paper_id, "title": title, "shard": lake.shard_of(paper_id), "method": "t", "code_version": "0"}
+        for paper_id, title in papers
+    ]
     for shard in lake.shard_keys:
         delta.write_partition(lake, "papers", shard, frame("papers", [row for row in rows if row["shard"] == shard]), COMMIT)
     return lake
@@ -42,7 +45,9 @@ class Scripted:
     batch_size = 4
     dimension = DIMENSION
 
-    def __init__(self, bad: Sequence[str] = (), dies_after: int | None = None, odd: dict[str, list[float]] | None = None, **identity: Any) -> None:
+    def __init__(
+        self, bad: Sequence[str] = (), dies_after: int | None = None, odd: dict[str, list[float]] | None = None, **identity: Any
+    ) -> None:
         self.identity = {"model": "scripted", **identity}
         self.fingerprint = fingerprint_of(self.identity)
         self.bad, self.dies_after, self.odd = set(bad), dies_after, odd or {}
@@ -72,9 +77,9 @@ def vector_of(text: str) -> list[float]:
     """Eight numbers that depend on the text alone; not of unit length."""
     from scholarlake.lake.hashing import stable_key
 
-    return np.random.default_rng(stable_key(text) % (1 << 32)).standard_normal(DIMENSION).tolist()
+    return [float(x) for x in np.random.default_rng(stable_key(text) % (1 << 32)).standard_normal(DIMENSION)]
 
 
 def unit(text: str) -> list[float]:
     vector = np.array(vector_of(text), np.float32).astype(np.float64)
-    return (vector / np.linalg.norm(vector)).tolist()
+    return [float(x) for x in vector / np.linalg.norm(vector)]

@@ -31,7 +31,9 @@ class Reply:
 def good(texts: list[str]) -> Reply:
     """The right answer, items out of order."""
     items = [{"object": "embedding", "index": i, "embedding": vector_of(text)} for i, text in enumerate(texts)]
-    return Reply(body={"object": "list", "model": "m", "data": items[::-1], "usage": {"prompt_tokens": len(texts), "total_tokens": len(texts)}})
+    return Reply(
+        body={"object": "list", "model": "m", "data": items[::-1], "usage": {"prompt_tokens": len(texts), "total_tokens": len(texts)}}
+    )
 
 
 def error(status: int, message: str, **headers: str) -> Reply:

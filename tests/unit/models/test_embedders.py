@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scholarlake.errors import ModelError
 from scholarlake.models.answers import Sound, embed_each, embed_query
 from scholarlake.models.config import Endpoint, ModelsFile, embedder_from_facts, require
-from scholarlake.models.minilm import MiniLM
+from scholarlake.models.minilm import MiniLM, _load
 from scholarlake.models.protocol import Embedder, fingerprint_of
 
 DATA = Path(__file__).parents[3] / "data"
@@ -141,7 +141,9 @@ def _by_hand(minilm: MiniLM, text: str) -> NDArray[np.float64]:
     from scipy.special import erf
 
     folder = minilm._folder
-    weights = {name: value.astype(np.float64) for name, value in load_file(str(folder / "model.safetensors")).items() if value.dtype.kind == "f"}
+    weights = {
+        name: value.astype(np.float64) for name, value in load_file(str(folder / "model.safetensors")).items() if value.dtype.kind == "f"
+    }
     config = json.loads((folder / "config.json").read_text())
     heads, size = config["num_attention_heads"], config["hidden_size"] // config["num_attention_heads"]
 
@@ -153,9 +155,12 @@ def _by_hand(minilm: MiniLM, text: str) -> NDArray[np.float64]:
         scaled = centred / np.sqrt(x.var(-1, keepdims=True) + config["layer_norm_eps"])
         return np.asarray(scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"])
 
-    ids = minilm._load()[0].encode(text).ids
+    ids = _load(folder, minilm._max_tokens)[0].encode(text).ids
     places = weights["embeddings.position_embeddings.weight"][: len(ids)]
-    x = norm(weights["embeddings.word_embeddings.weight"][ids] + places + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+    x = norm(
+        weights["embeddings.word_embeddings.weight"][ids] + places + weights["embeddings.token_type_embeddings.weight"][0],
+        "embeddings.LayerNorm",
+    )
     for layer in range(config["num_hidden_layers"]):
         at = f"encoder.layer.{layer}."
         query, key, value = (

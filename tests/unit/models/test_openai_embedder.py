@@ -139,5 +139,3 @@ def test_queries_and_documents_get_their_own_prefix() -> None:
 def test_a_query_that_is_refused_says_so() -> None:
     with serving(lambda asked, _: error(400, "no")) as endpoint, pytest.raises(ModelError, match="query"):
         embed_query(embedder(endpoint.url), "x")
-
-
