@@ -37,6 +37,9 @@ SEED = 1_234
 POINTS_PER_CENTROID = (39, 256)
 """Fewest and most training vectors for a centroid, as FAISS advises."""
 ROWS_AT_ONCE = 16_384
+_NEAREST = 10
+_MARGIN = 0.02  # probes are chosen a little above the least recall, so that a small refresh does not fall below it
+_TIE = 1e-5  # float32 distances of equally near vectors differ by less
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def build_index(
             if gone.height:
                 index.remove_ids(faiss.IDSelectorBatch(gone["faiss_id"].to_numpy()))
         index = _filled(index, _rows(lake, shard, new, dimension), new.height, progress)
-        index.nprobe = min(dense.probes, index.nlist)
+        index.nprobe = _enough_probes(index, _queries(lake, shard, members, dimension, dense), dense)
         if index.ntotal != members.height:
             raise LakeError(f"index of shard {shard} holds {index.ntotal} vectors, not {members.height}; build it again")
         faiss.write_index(index, str(folder / FILE))
@@ -244,6 +247,36 @@ def _filled(index: Any, lots: Iterator[tuple[NDArray[np.int64], Vectors]], total
                 progress(done, total, "vectors indexed")
 
     return _with_gpu(index, fill) if total else index
+
+
+def query_papers(members: pl.DataFrame, queries: int) -> pl.DataFrame:
+    """The papers that stand for queries: those whose text hash, read from its end, is smallest. Always the same, and no special ones."""
+    return members.sort(pl.col("text_hash").str.reverse(), "faiss_id").head(queries)
+
+
+def _queries(lake: Lake, shard: str, members: pl.DataFrame, dimension: int, dense: Dense) -> Vectors:
+    lots = [vectors for _, vectors in _rows(lake, shard, query_papers(members, dense.recall_queries), dimension)]
+    return np.concatenate(lots) if lots else np.empty((0, dimension), np.float32)
+
+
+def _enough_probes(index: Any, queries: Vectors, dense: Dense) -> int:
+    """The profile's probes, doubled until the sampled queries find `min_recall` of what looking into every list finds.
+
+    How many lists hold a query's neighbours depends on the model and the shard; the profile can't know it.
+    """
+    probes = min(dense.probes, index.nlist)
+    if not len(queries):
+        return int(probes)
+    k = min(_NEAREST + 1, index.ntotal)  # each query finds itself
+    index.nprobe = index.nlist
+    least = index.search(queries, k)[0][:, -1:] + _TIE
+    while probes < index.nlist:
+        index.nprobe = probes
+        distances = index.search(queries, k)[0]
+        if float(((distances <= least).mean(axis=1) * k - 1).mean()) / max(1, k - 1) >= min(1.0, dense.min_recall + _MARGIN):
+            break
+        probes = min(2 * probes, index.nlist)
+    return int(probes)
 
 
 def _gpus() -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from scholarlake.dense.index import query_papers
 from scholarlake.dense.search import VectorSearch
 from scholarlake.dense.vectors import as_matrix
 from scholarlake.lake import artifacts
@@ -31,11 +32,10 @@ class Recall:
 def measure_recall(lake: Lake, shard: str, folder: Path, queries: int, k: int = 10) -> Recall:
     """Recall at k of the index in `folder` against exact search in the shard's embeddings.
 
-    The queries are the papers whose text hash, read from its end, is smallest: the same ones every time, and no special ones.
     A paper is not counted as found for itself. Raises IndexDamaged where the index is not what its manifest says.
     """
     embeddings = lake.scan("embeddings").filter(pl.col("shard") == shard)
-    chosen = embeddings.select("faiss_id", key=pl.col("text_hash").str.reverse()).collect().sort("key", "faiss_id").head(queries)
+    chosen = query_papers(embeddings.select("faiss_id", "text_hash").collect(), queries)
     if chosen.height < 2:
         return Recall(k, chosen.height, 1.0, 1.0)
     dimension = int(artifacts.open_artifact(folder, verify=False)["facts"]["dimension"])

@@ -219,11 +219,18 @@ def test_small_changes_add_up_to_a_drift(lake: Lake) -> None:
 def test_recall_is_measured_against_exact_search(lake: Lake) -> None:
     embed(lake, vectors(4_000))
     folder = index(lake).artifact.folder(lake)
-    poor = index(lake, dense=Dense(centroids=100, probes=1)).artifact.folder(lake)  # type: ignore[call-arg]
+    poor = index(lake, dense=Dense(centroids=100, probes=1, min_recall=0)).artifact.folder(lake)  # type: ignore[call-arg]
     exhaustive, narrow = measure_recall(lake, "00", folder, 50), measure_recall(lake, "00", poor, 50)
     assert (exhaustive.queries, exhaustive.recall) == (50, 1.0)
     assert narrow.recall < 0.7
     assert measure_recall(lake, "00", poor, 50) == narrow
+
+
+def test_lists_are_probed_until_the_recall_of_the_profile_is_reached(lake: Lake) -> None:
+    embed(lake, vectors(4_000))
+    report = index(lake, dense=Dense(centroids=100, probes=1, min_recall=0.8))  # type: ignore[call-arg]
+    assert 1 < report.artifact.facts["probes"] < report.lists == 100
+    assert measure_recall(lake, "00", report.artifact.folder(lake), 100).recall >= 0.8
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
