@@ -43,6 +43,7 @@ class Step:
     progress: Callable[[int, int | None, str], None]
     instance: dg.DagsterInstance
     is_new_code: bool  # what is there was made by other code or settings: unchanged inputs are no reason to keep it
+    previous_artifact: str | None  # path below the lake's root of what this partition's artifact was before
 
     @property
     def key(self) -> str:
@@ -135,6 +136,7 @@ def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage
         _logged_progress(context),
         context.instance,
         is_new_code=begun.made_by not in (None, code_version),
+        previous_artifact=begun.artifact,
     )
     made = maker(step)
     receipts.finish(

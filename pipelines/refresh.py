@@ -101,7 +101,8 @@ def refresh(
             result = _run(repository, instance, resource, lake, item)
             (outcome.failed if isinstance(result, Failed) else outcome.ran).append(result)  # type: ignore[attr-defined]
             after(step, result)
-            say(f"{_where(item)}: {item.reason}; {'failed' if isinstance(result, Failed) else 'made'}")
+            done = f"failed  {result.where}: {result.why}" if isinstance(result, Failed) else f"made    {_where(item)}"
+            say(f"{done}  ({item.reason})")
         if outcome.failed:
             break
     known = releases.names(lake)

@@ -29,6 +29,7 @@ app = typer.Typer(
 )
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
+_NEIGHBOURS = 10  # papers shown on either side of one
 
 LakeOption = Annotated[Path | None, typer.Option("--lake", envvar="SCHOLARLAKE_LAKE", help="Folder of the lake.", show_default="data/lake")]
 DumpsOption = Annotated[Path | None, typer.Option("--dumps", envvar="SCHOLARLAKE_DUMPS", help="Folder with the dump's parts.")]
@@ -136,13 +137,13 @@ def releases(lake: LakeOption = None, json: JsonOption = False) -> None:
     """The releases of a lake, and how to read the newest one's tables from other engines."""
     from scholarlake.lake.home import Lake
     from scholarlake.lake.releases import load, names, snippets
-    from scholarlake.terminal import render_releases
+    from scholarlake.terminal import render_releases, to_dict
 
     opened = Lake.open(_lake_path(lake))
     found = [load(opened, name) for name in names(opened)] or [load(opened)]
     reading = {table: snippets(opened, found[-1], table) for table in found[-1].tables}
     if json:
-        print_json({"releases": found, "snippets": reading})
+        print_json({"releases": [to_dict(one) for one in found], "snippets": reading})
     else:
         out.print(render_releases(found, reading))
 
@@ -151,7 +152,7 @@ def releases(lake: LakeOption = None, json: JsonOption = False) -> None:
 def search(
     query: Annotated[str, typer.Argument(help="What to look for.")],
     k: Annotated[int, typer.Option("-k", min=1, max=1_000, help="How many results.")] = 10,
-    mode: Annotated[str, typer.Option(help="dense, keyword or fused.")] = "dense",
+    mode: Annotated[str, typer.Option(help="dense, keyword, relevance or fused.")] = "dense",
     lake: LakeOption = None,
     release: ReleaseOption = "latest",
     json: JsonOption = False,
@@ -181,10 +182,11 @@ def paper(
 
     with scholarlake.open(_lake_path(lake), release=release) as reader:
         found = reader.paper(name)
+        cites, cited_by = (around(found.paper_id, limit=_NEIGHBOURS) for around in (reader.references, reader.citations))
     if json:
-        print_json(terminal.to_dict(found))
+        print_json({**terminal.to_dict(found), "references": terminal.to_dict(cites), "citations": terminal.to_dict(cited_by)})
     else:
-        out.print(terminal.render_paper(found))
+        out.print(terminal.render_paper(found, cites, cited_by))
 
 
 # -- progress --------------------------------------------------------------------------------------------------------

@@ -78,8 +78,17 @@ def read_all(lake: Lake, asset: str) -> Iterator[Receipt]:
 def begin(lake: Lake, asset: str, partition: str | None, *, code_version: str, inputs: Mapping[str, str], run_id: str) -> Receipt:
     """Mark a partition as being made. What was there before counts as unfinished from now on."""
     known = read(lake, asset, partition)
-    made_by = known.made_by if known else None
-    receipt = Receipt(asset, partition, RUNNING, code_version, dict(inputs), run_id=run_id, at=_now(), made_by=made_by)
+    receipt = Receipt(
+        asset,
+        partition,
+        RUNNING,
+        code_version,
+        dict(inputs),
+        artifact=known.artifact if known else None,  # an index is made from the one before it
+        run_id=run_id,
+        at=_now(),
+        made_by=known.made_by if known else None,
+    )
     write_json(_path(lake, asset, partition), asdict(receipt))
     return receipt
 

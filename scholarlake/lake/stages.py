@@ -97,6 +97,7 @@ STAGES: dict[str, Stage] = {
             partitions=PART,
             tables=("records", "rejects"),
             kinds=("python", "deltalake"),
+            settings=lambda settings: settings.profile.reading.max_line_bytes,
             blocking=(
                 "records_contract",
                 "rejects_contract",
@@ -139,6 +140,8 @@ STAGES: dict[str, Stage] = {
             partitions=SHARD,
             tables=("papers",),
             kinds=("polars", "deltalake"),
+            # shard_inputs speaks of the dump's bytes: another reading of the same bytes is felt here.
+            settings=lambda settings: STAGES["records"].code_version(settings),
             blocking=(
                 "papers_contract",
                 "papers_are_those_of_identities",
@@ -230,6 +233,12 @@ STAGES: dict[str, Stage] = {
                 "probes": settings.profile.dense.probes,
                 "retrain_drift": settings.profile.dense.retrain_drift,
             },
+            blocking=(
+                "artifact_is_intact",
+                "indexed_is_embedded",
+                "index_is_of_the_model",
+                "recall_is_enough",
+            ),
         ),
         Stage(
             "search_index",
@@ -238,6 +247,13 @@ STAGES: dict[str, Stage] = {
             deps=("identities", "papers", "degrees", "embeddings"),
             artifact=True,
             kinds=("sqlite",),
+            blocking=(
+                "artifact_is_intact",
+                "every_paper_is_found",
+                "every_id_resolves",
+                "every_vector_leads_to_its_paper",
+                "one_model",
+            ),
         ),
         Stage(
             "citation_graph",
@@ -246,6 +262,11 @@ STAGES: dict[str, Stage] = {
             deps=("identities", "citations", "degrees"),
             artifact=True,
             kinds=("numpy",),
+            blocking=(
+                "artifact_is_intact",
+                "every_paper_is_a_node",
+                "every_citation_is_an_edge",
+            ),
         ),
         Stage(
             "release",
@@ -333,7 +354,7 @@ def stale(lake: Lake, name: str, settings: Settings) -> Iterator[Staleness]:
 
 def _reason(receipt: receipts.Receipt | None, code_version: str, inputs: Mapping[str, str]) -> str | None:
     if receipt is None:
-        return "never made"
+        return "first time"
     if not receipt.is_done:
         return "a run of it ended half way"
     if receipt.code_version != code_version:
