@@ -41,25 +41,17 @@ def offsets_of(lists: Sequence[Sequence[Any]]) -> np.ndarray[Any, np.dtype[np.in
     return offsets
 
 
-def records_frame(
-    rows: Sequence[RecordRow],
-    offsets: Sequence[int],
-    lengths: Sequence[int],
-    content_hashes: Sequence[int],
-    *,
-    dump_part: str,
-    edition: str,
-    method: str,
-    code_version: str,
-) -> pl.DataFrame:
-    """Records in the contract's schema. offsets and lengths in bytes, content_hashes unsigned."""
-    if not rows:
-        return pl.DataFrame(schema=RECORDS.schema)
+def records_frame(rows: Sequence[RecordRow], offsets: Sequence[int], lengths: Sequence[int], content_hashes: Sequence[int]) -> pl.DataFrame:
+    """The columns of `records` that come from its lines. offsets and lengths in bytes, content_hashes unsigned.
+
+    Made without Polars's expression engine, whose threads cost more than the work on a frame of some hundred rows.
+    """
     given: dict[str, Sequence[Any]] = dict(zip(RecordRow._fields, zip(*rows, strict=True), strict=True))
-    columns: dict[str, pl.Series] = {}
-    for name, dtype in RECORDS.schema.items():
-        if name in given and not isinstance(dtype, pl.List):
-            columns[name] = pl.Series(given[name], dtype=dtype)
+    columns = {
+        name: pl.Series(values, dtype=RECORDS.schema[name])
+        for name, values in given.items()
+        if not isinstance(RECORDS.schema[name], pl.List)
+    }
     for name in ("keywords", "urls", "flags"):
         columns[name] = list_column(offsets_of(given[name]), _strings(chain.from_iterable(given[name])))
     columns["authors"] = _authors(given["authors"])
@@ -74,8 +66,15 @@ def records_frame(
     columns["content_hash"] = signed(np.fromiter(content_hashes, dtype=np.uint64, count=len(rows)))
     columns["byte_offset"] = pl.Series(offsets, dtype=pl.Int64)
     columns["byte_length"] = pl.Series(lengths, dtype=pl.Int64)
-    constants = {"dump_part": dump_part, "edition": edition, "method": method, "code_version": code_version}
-    return pl.DataFrame(columns).with_columns(pl.lit(value).alias(name) for name, value in constants.items()).select(RECORDS.schema.names())
+    return pl.DataFrame(columns)
+
+
+def records_of(frames: Sequence[pl.DataFrame], **same: str) -> pl.DataFrame:
+    """Frames of `records_frame` as one in the contract's schema; same: the columns that have one value in all rows."""
+    if not frames:
+        return pl.DataFrame(schema=RECORDS.schema)
+    whole = pl.concat(frames, rechunk=True)
+    return whole.with_columns(pl.lit(value).alias(name) for name, value in same.items()).select(RECORDS.schema.names())
 
 
 def _strings(values: Iterable[str | None]) -> pl.Series:
@@ -88,10 +87,9 @@ def _authors(lists: Sequence[Sequence[tuple[str | None, ...]]]) -> pl.Series:
     return list_column(offsets_of(lists), flat.to_struct("authors"))
 
 
-def rejects_frame(rows: Sequence[tuple[int, int, str, str | None, str]], *, dump_part: str, method: str, code_version: str) -> pl.DataFrame:
-    """Rejects in the contract's schema. rows: byte offset, byte length, reason, detail, excerpt."""
+def rejects_frame(rows: Sequence[tuple[int, int, str, str | None, str]], **same: str) -> pl.DataFrame:
+    """Rejects in the contract's schema. rows: byte offset, byte length, reason, detail, excerpt; same: as in `records_of`."""
     names = ("byte_offset", "byte_length", "reason", "detail", "excerpt")
     values = list(zip(*rows, strict=True)) or [() for _ in names]
     frame = pl.DataFrame({name: pl.Series(column, dtype=REJECTS.schema[name]) for name, column in zip(names, values, strict=True)})
-    constants = {"dump_part": dump_part, "method": method, "code_version": code_version}
-    return frame.with_columns(pl.lit(value).alias(name) for name, value in constants.items()).select(REJECTS.schema.names())
+    return frame.with_columns(pl.lit(value).alias(name) for name, value in same.items()).select(REJECTS.schema.names())

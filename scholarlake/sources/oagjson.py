@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import orjson
 import polars as pl
 import xxhash
 
-from scholarlake.lake.contracts import RECORDS
 from scholarlake.sources import columns
 from scholarlake.sources.identifiers import InexactNumber
 from scholarlake.sources.jsontext import NotJson, has_lone_surrogate, parse_leniently, replace_surrogates
@@ -38,7 +38,7 @@ REASONS = (
     "truncated",
 )
 EXCERPT_CHARACTERS = 200
-BATCH_LINES = 1_000
+PIECE_BYTES = 4 << 20
 
 Reject = tuple[int, int, str, str | None, str]  # byte offset, byte length, reason, detail, excerpt
 
@@ -86,72 +86,73 @@ def recognises(head: bytes) -> bool:
 
 def parse_block(block: Block, origin: Origin) -> Parsed:
     """Parse and normalise every line of a block. Nothing is raised for a bad line: it becomes a reject."""
-    lines = block.data.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    spans = _spans(block, lines)
     frames: list[pl.DataFrame] = []
     rejected: list[Reject] = []
     flags: Counter[str] = Counter()
-    # Some thousand lines at a time: what is made of them stays in the processor's cache until it is a frame (twice as fast).
-    for start in range(0, len(lines), BATCH_LINES):
-        batch = slice(start, start + BATCH_LINES)
-        read = _read_lines(lines[batch], [span[batch] for span in spans], origin, rejected)
+    count = 0
+    for offset, piece in _pieces(block):
+        read = _read_lines(offset, piece, origin, rejected)
+        count += read.lines
         if read.rows:
-            frames.append(
-                columns.records_frame(
-                    read.rows,
-                    read.offsets,
-                    read.lengths,
-                    read.content_hashes,
-                    dump_part=origin.dump_part,
-                    edition=origin.edition,
-                    method=METHOD,
-                    code_version=origin.code_version,
-                )
-            )
+            frames.append(columns.records_frame(read.rows, read.offsets, read.lengths, read.content_hashes))
             flags.update(flag for row in read.rows for flag in row.flags)
     if block.giant:
         giant = block.giant
         rejected.append((giant.offset, giant.length, "too_long", _too_long(origin.max_line_bytes), excerpt(giant.head)))
-    records = pl.concat(frames, rechunk=True) if frames else pl.DataFrame(schema=RECORDS.schema)
-    rejects = columns.rejects_frame(rejected, dump_part=origin.dump_part, method=METHOD, code_version=origin.code_version)
+    same = {"dump_part": origin.dump_part, "method": METHOD, "code_version": origin.code_version}
+    records = columns.records_of(frames, edition=origin.edition, **same)
+    rejects = columns.rejects_frame(rejected, **same)
     return Parsed(
         records,
         rejects,
-        lines=len(lines) + bool(block.giant),
+        lines=count + bool(block.giant),
         covered=_covered(block, records, rejects),
         reasons=Counter(reject[2] for reject in rejected),
         flags=flags,
     )
 
 
-def _spans(block: Block, lines: list[bytes]) -> tuple[list[int], list[int]]:
-    """Offset of each line in the part and its length without the line end."""
-    lengths = np.fromiter(map(len, lines), dtype=np.int64, count=len(lines))
-    offsets = np.full(len(lines), block.offset, dtype=np.int64)
-    offsets[1:] += np.cumsum(lengths[:-1] + 1)
-    if b"\r\n" in block.data:
-        ended = len(lines) if block.data.endswith(b"\n") else len(lines) - 1
-        lengths[:ended] -= np.fromiter((line.endswith(b"\r") for line in lines[:ended]), dtype=np.int64, count=ended)
-    return offsets.tolist(), lengths.tolist()
+def _pieces(block: Block) -> Iterator[tuple[int, bytes]]:
+    """A block's lines some hundreds at a time, with the offset of each piece.
+
+    What is made of a piece stays in the processor's cache until it is a frame: half the time of doing a block at once.
+    """
+    data, position = block.data, 0
+    while position < len(data):
+        cut = data.find(b"\n", position + PIECE_BYTES) + 1 or len(data)
+        yield block.offset + position, data[position:cut]
+        position = cut
 
 
-class _Read(NamedTuple):
+@dataclass
+class _Read:
+    """Records of some lines, with their places and hashes; lines counts the others too."""
+
+    lines: int
     rows: list[RecordRow]
     offsets: list[int]
     lengths: list[int]
     content_hashes: list[int]
 
 
-def _read_lines(lines: list[bytes], spans: list[list[int]], origin: Origin, rejected: list[Reject]) -> _Read:
-    """Records of some lines, with their places and hashes; the others go to rejected."""
-    read = _Read([], [], [], [])
-    rows, offsets, lengths, hashes = read
+def _read_lines(offset: int, data: bytes, origin: Origin, rejected: list[Reject]) -> _Read:
+    """Read whole lines that begin at an offset; what is no record goes to rejected."""
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    stop = offset + len(data)
+    has_crlf = b"\r\n" in data
+    rows: list[RecordRow] = []
+    offsets: list[int] = []
+    lengths: list[int] = []
+    hashes: list[int] = []
     loads, hash_of, last_year, limit = orjson.loads, xxhash.xxh3_64_intdigest, origin.last_year, origin.max_line_bytes
-    for line, offset, length in zip(lines, *spans, strict=True):
+    following = offset
+    for line in lines:
+        offset, length = following, len(line)
+        following += length + 1
         try:
-            if len(line) > limit:
+            if length > limit:
                 raise NoRecord("too_long", _too_long(limit))
             try:
                 record = loads(line)
@@ -163,13 +164,17 @@ def _read_lines(lines: list[bytes], spans: list[list[int]], origin: Origin, reje
             except (orjson.JSONDecodeError, InexactNumber, RecursionError):
                 row = _read_exactly(line, last_year)
         except (NoRecord, NotJson) as fault:
+            if has_crlf and following <= stop and line.endswith(b"\r"):
+                length -= 1
             rejected.append((offset, length, fault.reason, str(fault) or None, excerpt(line[:length])))
             continue
+        if has_crlf and following <= stop and line.endswith(b"\r"):
+            length -= 1
         rows.append(row)
         offsets.append(offset)
         lengths.append(length)
         hashes.append(hash_of(line if line[0] == 123 and line[-1] == 125 else line.strip().removeprefix(_BOM).strip()))
-    return read
+    return _Read(len(lines), rows, offsets, lengths, hashes)
 
 
 def _read_exactly(line: bytes, last_year: int) -> RecordRow:
