@@ -33,7 +33,7 @@ _CELL = 200  # characters of a value shown in the table of failures
 
 @dataclass(frozen=True)
 class Subject:
-    """What is checked: one partition of an asset (None for the whole), and the receipt of its making."""
+    """What is checked: one partition of an asset (None for the whole), and the receipt of its making, once it is finished."""
 
     lake: Lake
     profile: Profile
@@ -115,7 +115,10 @@ def checks_on(asset: str, checks: Sequence[Check], settings: Settings) -> dg.Ass
     def checked(context: dg.AssetCheckExecutionContext, lake: LakeResource) -> Iterator[dg.AssetCheckResult]:
         opened = lake.open()
         partition = context.partition_key if context.has_partition_key else None
-        subject = Subject(opened, lake.profile(), asset, partition, receipts.read(opened, asset, partition))
+        receipt = receipts.read(opened, asset, partition)
+        # What a killed run left half-made may be looked at, but no outcome is kept of it.
+        finished = receipt if receipt is not None and receipt.is_done else None
+        subject = Subject(opened, lake.profile(), asset, partition, finished)
         chosen = {key.name for key in context.selected_asset_check_keys}
         for name in by_name:
             if name in chosen:

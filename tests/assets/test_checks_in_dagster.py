@@ -97,7 +97,9 @@ def test_an_outcome_is_kept_with_the_version_that_it_is_about(lake: Lake) -> Non
     assert {(outcome.passed, outcome.blocking, outcome.data_version) for outcome in kept.values()} == {(True, True, "v7")}
 
 
-@pytest.mark.parametrize(("facts", "passes"), [({"lines": 4, "uncompressed_bytes": 313}, True), ({"lines": 5, "uncompressed_bytes": 313}, False), ({}, False)])
+@pytest.mark.parametrize(
+    ("facts", "passes"), [({"lines": 4, "uncompressed_bytes": 313}, True), ({"lines": 5, "uncompressed_bytes": 313}, False), ({}, False)]
+)
 def test_what_the_reader_counted_comes_from_the_receipt(lake: Lake, facts: dict[str, int], passes: bool) -> None:
     made(lake, "records", "a.jsonl", facts=facts)
     subject = Subject(lake, PROFILE, "records", "a.jsonl", receipts.read(lake, "records", "a.jsonl"))
@@ -137,6 +139,11 @@ def test_checks_are_on_known_assets_under_names_of_their_own() -> None:
     assert set(ALL_CHECKS) <= set(STAGES)
     for checks in ALL_CHECKS.values():
         assert len({check.name for check in checks}) == len(checks)
+
+
+@pytest.mark.parametrize("asset", ALL_CHECKS)
+def test_a_release_asks_for_every_blocking_check(asset: str) -> None:
+    assert set(STAGES[asset].blocking) == set(blocking(asset))
 
 
 def test_checks_of_partitioned_assets_are_partitioned() -> None:
