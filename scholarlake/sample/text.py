@@ -31,16 +31,16 @@ _STEP: Final = 100_003  # prime, so that multiplying by it only reorders the num
 _TITLES_A_TOPIC: Final = 20 * 24 * 8 * 8 * 8
 
 _BACKGROUND: Final = (
-    "{P} remains an open problem for {o}.",
+    "The problem of {p} remains open for {o}.",
     "Work on {o} depends on {p}, yet evidence {q} is scarce.",
     "Earlier studies of {p} seldom considered {o} {q}.",
-    "{P} in {o} has drawn attention because {x} varies widely.",
+    "Interest in {p} for {o} has grown because {x} varies widely.",
 )
 _AIM: Final = (
     "We study {p} in {o} with {a} {m}.",
     "This paper presents {a} {m} for {p} in {o} {q}.",
-    "We ask whether {m} improve {p} in {o} {q}.",
-    "Here {a} {m} are applied to {p} in {o}.",
+    "We ask whether {m} can improve {p} in {o} {q}.",
+    "Here we apply {a} {m} to {p} in {o}.",
 )
 _DATA: Final = (
     "The analysis covers {n} {u} gathered over {y} years.",
@@ -61,10 +61,10 @@ _DETAIL: Final = (
     "Results for {o2} were similar, with {x} of {l}.",
 )
 _CLOSE: Final = (
-    "These findings suggest that {m} are suited to {p}, but not to {p2}.",
+    "These findings suggest that {m} can serve {p}, but not {p2}.",
     "We discuss limits for {o2} and release the material for {p}.",
     "Further work should address {p2} in {o2}.",
-    "The results support the use of {m} where {p} matters {q}.",
+    "The results support {m} as a means of {p} {q}.",
 )
 
 
@@ -129,6 +129,12 @@ def foreign_title(script: int, number: int) -> str:
     return " ".join(words) + (f" {rest + 1}" if rest else "")
 
 
+def _other(phrases: tuple[str, ...], own: str, dice: int) -> str:
+    """One of eight phrases that is not the work's own."""
+    found = phrases[dice % 8]
+    return found if found != own else phrases[(dice + 1) % 8]
+
+
 def abstract_of(theme: Theme, dice: int, short: bool) -> str:
     """Three sentences where short, else six. dice: 64 random bits."""
     topic = theme.topic
@@ -145,9 +151,9 @@ def abstract_of(theme: Theme, dice: int, short: bool) -> str:
         "x": measure,
         "X": _capital(measure),
         "u": topic.unit,
-        "m2": topic.methods[(dice >> 21) % 8],
-        "p2": topic.problems[(dice >> 24) % 8],
-        "o2": topic.objects[(dice >> 27) % 8],
+        "m2": _other(topic.methods, theme.method, dice >> 21),
+        "p2": _other(topic.problems, theme.problem, dice >> 24),
+        "o2": _other(topic.objects, theme.object, dice >> 27),
         "n": f"{40 + (dice >> 30) % 9000:,}",
         "y": 2 + (dice >> 43) % 19,
         "s": 3 + (dice >> 48) % 40,
