@@ -51,8 +51,7 @@ def plane_of(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     if len(vectors) < 2:
         return plane
     centred = vectors - vectors.mean(axis=0)
-    _, _, axes = np.linalg.svd(centred, full_matrices=False)
-    axes = axes[:2]
+    axes = np.linalg.eigh(centred.T @ centred)[1].T[::-1][:2].copy()  # ascending eigenvalues: the main axes come last
     axes *= np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
     plane[:, : len(axes)] = centred @ axes.T
     return plane
