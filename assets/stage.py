@@ -24,7 +24,7 @@ from scholarlake.lake.home import Lake
 from scholarlake.lake.stages import STAGES, Settings, Stage, current_inputs
 from scholarlake.profile import Profile
 
-OWNERS = ["team:corpus"]
+OWNERS = ["team:scholarlake"]
 REPORT_EVERY_SECONDS = 5.0
 _POOLS = {"records": "parsing", "embeddings": "embedding"}  # what bounds itself by cores or by an endpoint runs one at a time
 

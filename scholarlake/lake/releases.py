@@ -126,7 +126,7 @@ def snippets(lake: Lake, release: Release, table: str) -> dict[str, str]:
     path = lake.root / pin.path
     return {
         "polars": f'pl.scan_delta("{path}", version={pin.version})',
-        "duckdb": f"SELECT * FROM delta_scan('{path}', version => {pin.version})",
+        "duckdb": f"SELECT * FROM delta_scan('file://{path}', version => {pin.version})",
         "spark": f'spark.read.format("delta").option("versionAsOf", {pin.version}).load("{path}")',
     }
 
