@@ -232,6 +232,8 @@ STAGES: dict[str, Stage] = {
                 "centroids": settings.profile.dense.centroids,
                 "probes": settings.profile.dense.probes,
                 "retrain_drift": settings.profile.dense.retrain_drift,
+                "recall_queries": settings.profile.dense.recall_queries,
+                "min_recall": settings.profile.dense.min_recall,
             },
             blocking=(
                 "artifact_is_intact",
@@ -323,9 +325,11 @@ def _version_of(lake: Lake, name: str, partition: str | None) -> str:
 
 def _done(lake: Lake, name: str, partition: str | None) -> receipts.Receipt:
     receipt = receipts.read(lake, name, partition)
+    where = name if partition is None else f"{name} [{partition}]"
     if receipt is None or not receipt.is_done:
-        where = name if partition is None else f"{name} [{partition}]"
         raise NotReady(f"{where} has {'never been made' if receipt is None else 'not been finished'}; run `scholarlake build`")
+    if why := _unchecked(lake, STAGES[name], partition, receipt):
+        raise NotReady(f"{where}: {why}; mend it and run `scholarlake build`")
     return receipt
 
 

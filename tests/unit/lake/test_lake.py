@@ -24,6 +24,8 @@ def lake(tmp_path: Path) -> Lake:
 def finish(lake: Lake, name: str, partition: str | None, version: str, settings: Settings = SETTINGS) -> receipts.Receipt:
     stage = STAGES[name]
     inputs = {} if stage.observed else current_inputs(lake, name, partition)
+    for check in stage.blocking:
+        receipts.record_check(lake, name, partition, receipts.CheckOutcome(check, True, True, version))
     begun = receipts.begin(lake, name, partition, code_version=stage.code_version(settings), inputs=inputs, run_id="r")
     return receipts.finish(lake, begun, data_version=version, rows=1)
 
@@ -34,8 +36,6 @@ def build_all(lake: Lake, version: str = "1") -> None:
         if name not in ("oag_dump", "release"):
             for partition in partition_keys(lake, name):
                 finish(lake, name, partition, version)
-                for check in STAGES[name].blocking:
-                    receipts.record_check(lake, name, partition, receipts.CheckOutcome(check, True, True, version))
 
 
 # -- the folder
@@ -127,6 +127,9 @@ def test_what_is_stale_is_just_what_changed_and_says_why(lake: Lake) -> None:
 
     receipts.record_check(lake, "papers", "00", receipts.CheckOutcome("papers_contract", False, True, "1"))
     assert [(item.partition, item.reason) for item in stale(lake, "papers", SETTINGS)] == [("00", "check papers_contract failed")]
+    with pytest.raises(NotReady, match=r"papers \[00\]: check papers_contract failed"):
+        current_inputs(lake, "embeddings", "00")
+    assert current_inputs(lake, "embeddings", "01"), "the other shard passed, and what is below it may go on"
     receipts.record_check(lake, "papers", "00", receipts.CheckOutcome("papers_contract", True, True, "1"))
 
     finish(lake, "shard_inputs", "01", "2")
