@@ -68,4 +68,4 @@ def vector_index(step: Step) -> Made:
 
 def _map(step: Step) -> bytes:
     plane = project(step.lake, step.key)
-    return pictures.embedding_map(plane.points, plane.labels)
+    return pictures.embedding_map(plane.points, plane.labels, total=plane.total)

@@ -17,7 +17,7 @@ from dagster import AssetKey
 from assets.partitions import partitions_of
 from resources.lake import LakeResource
 from scholarlake.errors import ScholarLakeError
-from scholarlake.lake import contracts, receipts
+from scholarlake.lake import contracts, delta, receipts
 from scholarlake.lake.artifacts import Artifact
 from scholarlake.lake.delta import Commit
 from scholarlake.lake.home import Lake
@@ -196,8 +196,7 @@ def _metadata(lake: Lake, stage: Stage, partition: str | None, made: Made, secon
         ("dagster/partition_row_count" if stage.partitions else "dagster/row_count"): made.rows,
         "seconds": round(seconds, 2),
     }
-    if made.bytes:
-        known["bytes"] = made.bytes
+    known["bytes"] = made.bytes or sum(delta.size(lake, table) for table in stage.tables)
     if stage.tables:
         known["dagster/uri"] = f"file://{lake.table_path(stage.tables[0])}"
     if made.artifact is not None:

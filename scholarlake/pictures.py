@@ -60,11 +60,12 @@ def degree_distribution(
             reach = float(np.mean(np.asarray(degrees) >= threshold)) if len(np.asarray(degrees)) else 0.0
             axes.annotate(
                 f"core: ≥ {threshold:,}\n{_percent(reach)} of papers",
-                (threshold, 1.0),
-                xytext=(4, -2) if colour == ORANGE else (-4, -2),
+                (threshold, 0.03),  # below the curves, where no threshold of a corpus leads them
+                xycoords=("data", "axes fraction"),
+                xytext=(4, 0) if colour == ORANGE else (-4, 0),
                 textcoords="offset points",
                 ha="left" if colour == ORANGE else "right",
-                va="top",
+                va="bottom",
                 color=colour,
                 fontsize=7.5,
             )

@@ -131,6 +131,11 @@ def count(lake: Lake, name: str) -> int:
     return sum(rows for *_, rows in _files(_open(lake, table(name)))) if exists(lake, name) else 0
 
 
+def size(lake: Lake, name: str) -> int:
+    """Bytes of the files of a table's newest version. 0 where it was never written."""
+    return sum(size for *_, size, _ in _files(_open(lake, table(name)))) if exists(lake, name) else 0
+
+
 def scan(lake: Lake, name: str, at: int | None = None) -> pl.LazyFrame:
     """A table as a lazy frame in the contract's column order; empty and typed where it was never written."""
     contract = table(name)
