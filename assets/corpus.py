@@ -128,6 +128,4 @@ def _years(lake: Lake, shard: str) -> bytes:
 
 def _degree_distribution(lake: Lake, min_in: int, min_total: int) -> bytes:
     found = lake.scan("degrees").select("in_degree", "total_degree").collect()
-    return pictures.degree_distribution(
-        found["in_degree"].to_numpy(), found["total_degree"].to_numpy(), min_in=min_in, min_total=min_total
-    )
+    return pictures.degree_distribution(found["in_degree"].to_numpy(), found["total_degree"].to_numpy(), min_in=min_in, min_total=min_total)

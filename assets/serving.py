@@ -11,9 +11,7 @@ from scholarlake.search_index import build_search_index
 @makes("search_index")
 def search_index(step: Step) -> Made:
     """Rows lie in the order of in-degree, year, id: the first ten hits of a word are its ten most cited papers."""
-    made = artifacts.publish(
-        step.lake, "search_index", None, lambda folder: build_search_index(step.lake, folder, step.progress)
-    )
+    made = artifacts.publish(step.lake, "search_index", None, lambda folder: build_search_index(step.lake, folder, step.progress))
     return _made(made, rows=int(made.facts["papers"]))
 
 

@@ -29,6 +29,9 @@ REPORT_EVERY_SECONDS = 5.0
 _POOLS = {"records": "parsing", "embeddings": "embedding"}  # what bounds itself by cores or by an endpoint runs one at a time
 
 
+Png = bytes
+
+
 @dataclass(frozen=True)
 class Step:
     """What a stage's function is given: one partition of one asset, to be made now."""
@@ -63,7 +66,7 @@ class Made:
     bytes: int = 0
     artifact: Artifact | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
-    pictures: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
+    pictures: Mapping[str, Callable[[], Png]] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -279,4 +282,3 @@ def report_observed(
         )
     )
     receipts.finish(lake, begun, data_version=data_version, facts=plain(metadata))
-

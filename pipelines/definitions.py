@@ -8,13 +8,13 @@ from pathlib import Path
 # Loaded as a file, from any working directory: the project's folders are its packages.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import dagster as dg  # noqa: E402
+import dagster as dg
 
-import assets  # noqa: E402
-from assets.stage import all_assets  # noqa: E402
-from checks import all_checks  # noqa: E402
-from pipelines.jobs import corpus_refresh, stage_jobs  # noqa: E402
-from pipelines.project import Places  # noqa: E402
+import assets
+from assets.stage import all_assets
+from checks import all_checks
+from pipelines.jobs import corpus_refresh, stage_jobs
+from pipelines.project import Places
 
 
 def definitions(places: Places) -> dg.Definitions:

@@ -29,9 +29,7 @@ class Places:
     models: Path
 
     @classmethod
-    def chosen(
-        cls, lake: Path | None = None, dumps: Path | None = None, profile: str | None = None, models: Path | None = None
-    ) -> Places:
+    def chosen(cls, lake: Path | None = None, dumps: Path | None = None, profile: str | None = None, models: Path | None = None) -> Places:
         """What is given, else what the environment says, else the sample."""
         return cls.from_environment({**os.environ, **_given(lake, dumps, profile, models)})
 

@@ -99,7 +99,10 @@ def refresh(
             step = Step(item, number, len(todo))
             before(step)
             result = _run(repository, instance, resource, lake, item)
-            (outcome.failed if isinstance(result, Failed) else outcome.ran).append(result)  # type: ignore[attr-defined]
+            if isinstance(result, Failed):
+                outcome.failed.append(result)
+            else:
+                outcome.ran.append(result)
             after(step, result)
             done = f"failed  {result.where}: {result.why}" if isinstance(result, Failed) else f"made    {_where(item)}"
             say(f"{done}  ({item.reason})")
@@ -138,9 +141,7 @@ def _run(
     if not result.success:
         return Failed(_where(item), _why(lake, item, result), result.run_id)
     receipt = receipts.read(lake, item.asset, item.partition)
-    return Ran(
-        item.asset, item.partition, item.reason, time.monotonic() - started, receipt.rows if receipt else 0, result.run_id
-    )
+    return Ran(item.asset, item.partition, item.reason, time.monotonic() - started, receipt.rows if receipt else 0, result.run_id)
 
 
 def _why(lake: Lake, item: Staleness, result: dg.ExecuteInProcessResult) -> str:

@@ -86,9 +86,7 @@ def sample(
     from scholarlake.sample import facts_as_json, generate
 
     with _bar("records") as report:
-        facts = generate(
-            out_dir, papers, parts, seed, compression="none" if clean else "mixed", faults=not clean, progress=report
-        )
+        facts = generate(out_dir, papers, parts, seed, compression="none" if clean else "mixed", faults=not clean, progress=report)
     if json:
         print_json(facts_as_json(facts))
     else:
@@ -193,7 +191,14 @@ def paper(
 
 
 def _columns() -> list[Any]:
-    return [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
+    return [
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    ]
 
 
 @contextmanager

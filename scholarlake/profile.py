@@ -38,7 +38,9 @@ class Core(Section):
 
     min_total: int = Field(40, ge=0, description="least total degree")
     min_in: int = Field(10, ge=0, description="least in-degree")
-    count_outside_references: bool = Field(False, description="whether references that lead outside the corpus count towards the total, as SciLENS's edge buffers do")
+    count_outside_references: bool = Field(
+        False, description="whether references that lead outside the corpus count towards the total, as SciLENS's edge buffers do"
+    )
 
 
 class Dense(Section):
@@ -49,7 +51,9 @@ class Dense(Section):
     probes: int = Field(32, ge=1, description="lists visited by a query, out of the centroids")
     recall_queries: int = Field(100, ge=1, description="papers sampled per shard to measure recall")
     min_recall: float = Field(0.9, ge=0, le=1, description="least recall@10 against exact search")
-    retrain_drift: float = Field(0.2, ge=0, description="share of vectors changed since the centroids were trained at which they are trained anew")
+    retrain_drift: float = Field(
+        0.2, ge=0, description="share of vectors changed since the centroids were trained at which they are trained anew"
+    )
 
 
 class Schedules(Section):

@@ -111,7 +111,7 @@ def indexed_is_embedded(lake: Lake, shard: str, folder: Path) -> Finding:
 def index_is_of_the_model(lake: Lake, shard: str, folder: Path) -> Finding:
     """The manifest of the index names the model and the dimension that the vectors have: a query of another would find noise."""
     facts = open_artifact(folder, verify=False)["facts"]
-    said = {"model": str(facts["model"]), "dimension": int(facts["dimension"])}
+    said: dict[str, int | float | str | None] = {"model": str(facts["model"]), "dimension": int(facts["dimension"])}
     kinds = _of(lake, "embeddings", shard).group_by("model", pl.col("vector").list.len().cast(pl.Int64).alias("dimension")).len("vectors")
     offenders = kinds.filter((pl.col("model") != said["model"]) | (pl.col("dimension") != said["dimension"]))
     claim = f"the manifest of shard {shard} names the model and dimension of its vectors"

@@ -7,10 +7,15 @@ A folder appears in one rename, whole, with the checksum of every file; a releas
 
 from __future__ import annotations
 
+import os
+import shutil
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from scholarlake.errors import IndexDamaged
 from scholarlake.lake.files import read_json, sync_tree, write_json
@@ -37,17 +42,13 @@ class Artifact:
 
 def publish(lake: Lake, asset: str, partition: str | None, build: Callable[[Path], Mapping[str, Any]]) -> Artifact:
     """Let build fill a folder and say facts about it; put it in place under the digest of both. Equal content is one folder."""
-    import os
-    import shutil
-    import uuid
-
     home = lake.artifacts / asset / (partition or WHOLE)
     home.mkdir(parents=True, exist_ok=True)
     aside = home / f".{uuid.uuid4().hex}.tmp"
     aside.mkdir()
     try:
         facts = dict(build(aside))
-        files = {
+        files: dict[str, dict[str, Any]] = {
             path.relative_to(aside).as_posix(): {"bytes": path.stat().st_size, "checksum": file_checksum(path)}
             for path in sorted(aside.rglob("*"))
             if path.is_file()
@@ -91,6 +92,4 @@ def load(lake: Lake, path: str, *, verify: bool = False) -> Artifact:
 
 
 def _stable(facts: Mapping[str, Any]) -> str:
-    import orjson
-
     return orjson.dumps(dict(facts), option=orjson.OPT_SORT_KEYS).decode()

@@ -141,7 +141,9 @@ RECORDS = Table(
         "title_raw": Column(Text, "title as given, where it differs from title", nullable=True),
         "doi_raw": Column(Text, "DOI as given, where it differs from doi", nullable=True),
         "year_raw": Column(Text, "year as given, where it is not the same number", nullable=True),
-        "title_fingerprint": Column(Text, "MD5 of the folded title, hexadecimal; null where the title is no key", nullable=True, pattern=HEX_128),
+        "title_fingerprint": Column(
+            Text, "MD5 of the folded title, hexadecimal; null where the title is no key", nullable=True, pattern=HEX_128
+        ),
         "author_keys": Column(pl.List(Key), "XXH3-64 of each author's folded family name and initial, distinct, sorted"),
         "reference_keys": Column(pl.List(Key), "XXH3-64 of each entry of references, same order"),
         "flags": Column(Texts, "what was odd about the record, such as year_unusable, doi_invalid, reference_shape"),

@@ -218,9 +218,7 @@ def write_partition(lake: Lake, name: str, partition: str | None, frame: pl.Data
     return _attempt(lake, contract, partition, frame, None, run)
 
 
-def apply(
-    lake: Lake, name: str, partition: str | None, upserts: pl.DataFrame, deletes: pl.DataFrame, run: Commit
-) -> Written:
+def apply(lake: Lake, name: str, partition: str | None, upserts: pl.DataFrame, deletes: pl.DataFrame, run: Commit) -> Written:
     """Carry known changes into a partition: rows to insert or update, and the keys of rows to delete.
 
     upserts has the contract's schema, deletes its key columns. Upserts equal to what is there are no change.
@@ -233,9 +231,7 @@ def apply(
     return _attempt(lake, contract, partition, upserts, deletes, run)
 
 
-def _attempt(
-    lake: Lake, contract: Table, partition: str | None, frame: pl.DataFrame, deletes: pl.DataFrame | None, run: Commit
-) -> Written:
+def _attempt(lake: Lake, contract: Table, partition: str | None, frame: pl.DataFrame, deletes: pl.DataFrame | None, run: Commit) -> Written:
     """Read, compare and write; all of it again where another writer came first."""
     for attempt in range(ATTEMPTS):
         with _locked(lake, contract.name, partition):
@@ -243,9 +239,7 @@ def _attempt(
                 return _compare_and_write(lake, contract, partition, frame, deletes, run)
             except CommitFailedError as fault:
                 if attempt == ATTEMPTS - 1:
-                    raise LakeError(
-                        f"{contract.name}: other writers kept getting in first ({_one_line(fault)}); run it again"
-                    ) from fault
+                    raise LakeError(f"{contract.name}: other writers kept getting in first ({_one_line(fault)}); run it again") from fault
         time.sleep(0.05 * 2**attempt)
     raise AssertionError("unreachable")
 
@@ -386,9 +380,7 @@ def _belongs(contract: Table, values: Mapping[str, str], partition: str | None) 
     return contract.partition_by is None or partition is None or values[contract.partition_by] == partition
 
 
-def _each_file(
-    delta: DeltaTable, lake: Lake, contract: Table, partition: str | None, columns: Sequence[str]
-) -> Iterator[pl.LazyFrame]:
+def _each_file(delta: DeltaTable, lake: Lake, contract: Table, partition: str | None, columns: Sequence[str]) -> Iterator[pl.LazyFrame]:
     folder = lake.table_path(contract.name)
     by = contract.partition_by
     for path, values, *_ in _files(delta):
@@ -396,7 +388,7 @@ def _each_file(
             continue
         found = folder / path if (folder / path).exists() else folder / unquote(path)
         frame = pl.scan_parquet(found, hive_partitioning=False).select([name for name in columns if name != by])
-        if by in columns:
+        if by is not None and by in columns:
             frame = frame.with_columns(pl.lit(values[by]).alias(by))
         yield frame.select(list(columns))
 
@@ -423,13 +415,11 @@ def _add(contract: Table, partition: str | None, file: StagedFile) -> AddAction:
     )
 
 
-def _transact(
-    delta: DeltaTable, contract: Table, partition: str | None, actions: list[AddAction], *, replace: bool, run: Commit
-) -> None:
+def _transact(delta: DeltaTable, contract: Table, partition: str | None, actions: list[AddAction], *, replace: bool, run: Commit) -> None:
     by = contract.partition_by
     filters: Any = [(by, "=", partition)] if replace and by else None
     delta.create_write_transaction(
-        actions,
+        [*actions],
         mode="overwrite" if replace else "append",
         schema=_delta_schema(contract),
         partition_by=[by] if by else None,

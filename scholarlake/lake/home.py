@@ -1,11 +1,11 @@
 """The lake as a folder: where its tables, artifacts, receipts, releases and caches lie, and how many shards it has.
 
-    lake.json            what was fixed when the lake was made
-    tables/NAME          Delta tables
-    artifacts/…          indices, by content
-    receipts/…           what each stage last made, from which inputs
-    releases/NAME.json   what readers read
-    spool/…              finished items of work under way; safe to lose, dear to redo
+lake.json            what was fixed when the lake was made
+tables/NAME          Delta tables
+artifacts/…          indices, by content
+receipts/…           what each stage last made, from which inputs
+releases/NAME.json   what readers read
+spool/…              finished items of work under way; safe to lose, dear to redo
 """
 
 from __future__ import annotations

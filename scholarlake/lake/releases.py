@@ -17,7 +17,8 @@ from typing import Any
 
 from scholarlake.errors import ReleaseError
 from scholarlake.lake import delta, receipts
-from scholarlake.lake.artifacts import WHOLE, load as load_artifact
+from scholarlake.lake.artifacts import WHOLE
+from scholarlake.lake.artifacts import load as load_artifact
 from scholarlake.lake.contracts import TABLES
 from scholarlake.lake.files import read_json, write_json
 from scholarlake.lake.home import Lake
@@ -87,8 +88,7 @@ def load(lake: Lake, name: str = "latest") -> Release:
             **found,
             "tables": {table: PinnedTable(**pin) for table, pin in found["tables"].items()},
             "artifacts": {
-                asset: {partition: PinnedArtifact(**pin) for partition, pin in pins.items()}
-                for asset, pins in found["artifacts"].items()
+                asset: {partition: PinnedArtifact(**pin) for partition, pin in pins.items()} for asset, pins in found["artifacts"].items()
             },
         }
     )

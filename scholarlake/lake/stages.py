@@ -85,9 +85,7 @@ STAGES: dict[str, Stage] = {
             deps=("oag_dump",),
             tables=("dump_manifest",),
             kinds=("polars", "deltalake"),
-            blocking=(
-                "dump_manifest_contract",
-            ),
+            blocking=("dump_manifest_contract",),
         ),
         Stage(
             "records",

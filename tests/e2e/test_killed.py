@@ -17,7 +17,17 @@ from scholarlake.sample import generate
 from tests.e2e.building import ROOT, contents, environment
 
 _MADE = re.compile(r"made\s+(\S+(?: \[[^\]]+\])?)")
-KILLED_AFTER = ("dump_manifest", "records", "identities", "papers", "degrees", "embeddings", "vector_index", "search_index", "citation_graph")
+KILLED_AFTER = (
+    "dump_manifest",
+    "records",
+    "identities",
+    "papers",
+    "degrees",
+    "embeddings",
+    "vector_index",
+    "search_index",
+    "citation_graph",
+)
 
 
 def start(lake: Path, dumps: Path, env: dict[str, str]) -> subprocess.Popen[str]:

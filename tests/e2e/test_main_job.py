@@ -105,7 +105,9 @@ def test_parts_changed_added_and_removed_end_in_the_lake_that_a_fresh_build_make
 
     edited = dumps / "v3.2" / "v3.2_oag_publication_1.json"
     lines = edited.read_bytes().splitlines(keepends=True)
-    edited.write_bytes(b"".join(lines[:-5]) + b'{"id": "new-one", "title": "A paper that was not there before", "year": 2024, "references": []}\n')
+    edited.write_bytes(
+        b"".join(lines[:-5]) + b'{"id": "new-one", "title": "A paper that was not there before", "year": 2024, "references": []}\n'
+    )
     (dumps / "v3.1" / "v3.1_oag_publication_2.json.zst").unlink()
     (dumps / "v3.2" / "more.json").write_bytes(b"".join(lines[-5:]))
 
@@ -124,7 +126,9 @@ def test_parts_changed_added_and_removed_end_in_the_lake_that_a_fresh_build_make
 
 def test_a_dump_of_one_line_becomes_a_release(tmp_path: Path, built: tuple[Lake, Path]) -> None:
     (tmp_path / "dumps").mkdir()
-    (tmp_path / "dumps" / "one.json").write_text('{"id": 1, "title": "The only paper there is", "abstract": "It says little.", "year": 2020}')
+    (tmp_path / "dumps" / "one.json").write_text(
+        '{"id": 1, "title": "The only paper there is", "abstract": "It says little.", "year": 2020}'
+    )
     outcome = build(tmp_path / "lake", tmp_path / "dumps")
     assert (outcome.failed, outcome.release) == ([], "r0001")
     with scholarlake.open(tmp_path / "lake") as reader:

@@ -37,9 +37,7 @@ def test_imports_run_downward_only(floor: str) -> None:
 
 
 def test_the_library_never_imports_dagster() -> None:
-    wrong = [
-        str(path.relative_to(ROOT)) for path in modules("scholarlake") if any(name.startswith("dagster") for name in imported(path))
-    ]
+    wrong = [str(path.relative_to(ROOT)) for path in modules("scholarlake") if any(name.startswith("dagster") for name in imported(path))]
     assert not wrong
 
 

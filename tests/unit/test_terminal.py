@@ -44,7 +44,14 @@ def shown(renderable: RenderableType, width: int = 120) -> str:
 
 def test_a_hit_shows_title_authors_year_citations_and_id() -> None:
     text = shown(render_hits([Hit(1, PAPER, 0.71234, ("dense", "keyword"))]))
-    for part in ("is[/] all", "A. One, B. Two, C. Three, D. Four and 1 more · NIPS · 2017", "cited 1,234", "0.712", "dense + keyword", "p1"):
+    for part in (
+        "is[/] all",
+        "A. One, B. Two, C. Three, D. Four and 1 more · NIPS · 2017",
+        "cited 1,234",
+        "0.712",
+        "dense + keyword",
+        "p1",
+    ):
         assert part in text
     assert "…" in text
 
@@ -61,7 +68,14 @@ def test_no_hit_is_said_in_words() -> None:
 
 def test_a_page_shows_merged_ids_flags_degrees_and_papers_of_the_same_title() -> None:
     text = shown(render_paper(PAPER, references=[PAPER]))
-    for part in ("p1-old", "p9", "doi_conflict", "cited by 1,234, cites 40 (and 7 outside the corpus), in the core", "cites 40", "and 39 more"):
+    for part in (
+        "p1-old",
+        "p9",
+        "doi_conflict",
+        "cited by 1,234, cites 40 (and 7 outside the corpus), in the core",
+        "cites 40",
+        "and 39 more",
+    ):
         assert part in text
 
 

@@ -97,9 +97,7 @@ def test_the_change_feed_holds_what_changed_and_no_more(lake: Lake) -> None:
 def test_known_changes_and_a_whole_partition_give_the_same_content_version(lake: Lake, tmp_path: Path) -> None:
     other = Lake.create(tmp_path / "other", 4)
     delta.write_partition(lake, "core_papers", "00", degrees("00", 20), RUN)
-    changes = delta.apply(
-        lake, "core_papers", "00", degrees("00", 2, 7), pl.DataFrame({"paper_id": ["p19", "never there", "p0"]}), RUN
-    )
+    changes = delta.apply(lake, "core_papers", "00", degrees("00", 2, 7), pl.DataFrame({"paper_id": ["p19", "never there", "p0"]}), RUN)
     whole = pl.concat([degrees("00", 2, 7), degrees("00", 17, first=2)])
     rebuilt = delta.write_partition(other, "core_papers", "00", whole, RUN)
     assert changes.content_version == rebuilt.content_version == delta.partition_content(lake, "core_papers", "00").version
