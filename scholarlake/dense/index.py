@@ -206,7 +206,9 @@ def _rows(lake: Lake, shard: str, members: pl.DataFrame, dimension: int) -> Iter
     """Ids and vectors of these members, some thousands at a time, each lot proved sound."""
     if not members.height:
         return
-    rows = _of(lake, shard).select("faiss_id", "vector").join(members.lazy().select("faiss_id"), on="faiss_id", how="semi")
+    wanted = members.lazy().select("faiss_id")
+    # In the table's order: the same table is the same file, to the byte.
+    rows = _of(lake, shard).select("faiss_id", "vector").join(wanted, on="faiss_id", how="semi", maintain_order="left")
     for frame in rows.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True, engine="streaming"):
         ids, vectors = frame["faiss_id"].to_numpy(), as_matrix(frame["vector"], dimension)
         require_sound(ids, vectors)
