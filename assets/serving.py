@@ -5,7 +5,7 @@ from __future__ import annotations
 from assets.stage import Made, Step, makes
 from scholarlake.corpus import csr
 from scholarlake.lake import artifacts
-from scholarlake.search_index import build_search_index
+from scholarlake.search.index import build_search_index
 
 
 @makes("search_index")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from checks.check import Check, artifact_check
-from scholarlake import search_invariants
 from scholarlake.corpus import csr_invariants
 from scholarlake.dense.invariants import one_model
+from scholarlake.search import invariants as search_invariants
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     "search_index": (

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
-from scholarlake import search as searching
 from scholarlake.corpus.csr import CitationGraph, Walk
 from scholarlake.errors import IndexDamaged, NotFound
 from scholarlake.lake import artifacts, contracts, delta, releases
 from scholarlake.lake.home import Lake
-from scholarlake.paper import Hit, Paper
-from scholarlake.search_reader import SearchIndex
-from scholarlake.search_text import terms_of
+from scholarlake.search import ranking
+from scholarlake.search.paper import Hit, Paper
+from scholarlake.search.reader import SearchIndex
+from scholarlake.search.text import terms_of
 
 if TYPE_CHECKING:
     from scholarlake.dense.search import VectorSearch
@@ -150,7 +150,7 @@ class ReleaseReader:
         raise NotFound(f"no paper {_quoted(name)} in {self.release.name}{self._suggestions(name)}")
 
     def _suggestions(self, name: str) -> str:
-        near = searching.relevant(self._index, terms_of(name), _SUGGESTED)
+        near = ranking.relevant(self._index, terms_of(name), _SUGGESTED)
         if not near:
             return "; name an id, a merged id or an exact title, or `scholarlake search` for it"
         return "; close are: " + ", ".join(f"{_quoted(hit.paper.title or '')} ({hit.paper.paper_id})" for hit in near)
@@ -167,11 +167,11 @@ class ReleaseReader:
     def search(self, query: str, k: int = 10, mode: str = "dense") -> list[Hit]:
         """The k best papers for a text: by meaning ("dense"), by keywords in the order of citations ("keyword") or of relevance
         ("relevance"), or by meaning and keywords together ("fused")."""
-        return searching.search(self._index, self._nearest, query, k, mode)
+        return ranking.search(self._index, self._nearest, query, k, mode)
 
     def keywords(self, terms: Sequence[str] | str, k: int = 10) -> list[Hit]:
         """Papers with any of the terms in keywords or title, the most cited first. A term of several words is a phrase."""
-        return searching.keywords(self._index, [terms] if isinstance(terms, str) else list(terms), k)
+        return ranking.keywords(self._index, [terms] if isinstance(terms, str) else list(terms), k)
 
     def _nearest(self, text: str, k: int) -> Sequence[tuple[int, float]]:
         return self._vectors.nearest(self._embedder, text, k)

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scholarlake.lake.releases import Release
-from scholarlake.paper import Hit, Paper
+from scholarlake.search.paper import Hit, Paper
 
 _AUTHORS_SHOWN = 4
 _IDS_SHOWN = 12

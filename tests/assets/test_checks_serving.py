@@ -17,8 +17,8 @@ from scholarlake.errors import ScholarLakeError
 from scholarlake.lake import artifacts, receipts
 from scholarlake.lake.findings import Finding
 from scholarlake.lake.home import Lake
-from scholarlake.search_index import FILE, build_search_index
-from scholarlake.search_invariants import every_id_resolves, every_paper_is_found, every_vector_leads_to_its_paper
+from scholarlake.search.index import FILE, build_search_index
+from scholarlake.search.invariants import every_id_resolves, every_paper_is_found, every_vector_leads_to_its_paper
 from tests.assets.checked_lake import EDGES, PROFILE, RECORDS, broken, good_lake
 
 Claim = Callable[[Lake, Path], Finding]

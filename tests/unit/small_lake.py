@@ -16,7 +16,7 @@ from scholarlake.lake.files import write_json
 from scholarlake.lake.hashing import stable_key, text_hash
 from scholarlake.lake.home import Lake
 from scholarlake.lake.releases import PinnedArtifact, PinnedTable, Release
-from scholarlake.search_index import build_search_index
+from scholarlake.search.index import build_search_index
 
 COMMIT = delta.Commit("test", "0")
 _PLAIN: dict[str, Any] = {"shard": "00", "method": "test", "code_version": "0"}

@@ -23,8 +23,8 @@ from scholarlake.lake.home import Lake
 from scholarlake.models.answers import embed_query
 from scholarlake.models.config import Endpoint, open_embedder
 from scholarlake.models.protocol import fingerprint_of
-from scholarlake.paper import Paper
 from scholarlake.profile import Dense
+from scholarlake.search.paper import Paper
 from tests.unit.small_lake import COMMIT, frame, make_lake, paper, release
 
 # p1 was merged into p2 in one batch, p2 into p3 in the next: identities lead both to p3.

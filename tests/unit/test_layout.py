@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,5 +72,5 @@ def test_importing_the_library_costs_no_heavy_import() -> None:
         "import sys, scholarlake, scholarlake.cli;"
         "print([name for name in ('dagster', 'great_expectations', 'matplotlib', 'faiss', 'onnxruntime', 'pandas') if name in sys.modules])"
     )
-    done = subprocess.run(["python", "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"

@@ -8,7 +8,7 @@ from io import StringIO
 from rich.console import Console, RenderableType
 
 from scholarlake.lake.releases import PinnedArtifact, PinnedTable, Release
-from scholarlake.paper import Author, Hit, Paper
+from scholarlake.search.paper import Author, Hit, Paper
 from scholarlake.terminal import render_build, render_hits, render_paper, render_releases, render_status, to_dict
 
 PAPER = Paper(

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scholarlake import search_index
 from scholarlake.errors import IndexDamaged, LakeError
 from scholarlake.lake.home import Lake
-from scholarlake.search_index import FILE, build_search_index
-from scholarlake.search_reader import SearchIndex
+from scholarlake.search import index as search_index
+from scholarlake.search.index import FILE, build_search_index
+from scholarlake.search.reader import SearchIndex
 from tests.unit.small_lake import make_lake, paper
 
 PAPERS = [
@@ -107,7 +107,7 @@ def test_relevance_prefers_keywords_to_titles_and_rare_words_to_common_ones(tmp_
 
 
 def test_a_common_word_does_not_crowd_out_a_rare_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scholarlake.search_reader.COMMON_LEAST", 3)
+    monkeypatch.setattr("scholarlake.search.reader.COMMON_LEAST", 3)
     papers = [paper(f"x{number}", "the same") for number in range(9)] + [paper("y", "the rare same")]
     build_search_index(make_lake(tmp_path / "lake", papers, [("x0", "x1")]), tmp_path)
     index = SearchIndex(tmp_path)

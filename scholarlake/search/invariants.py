@@ -15,7 +15,7 @@ import polars as pl
 
 from scholarlake.lake.findings import Finding, from_offenders, rows_of
 from scholarlake.lake.home import Lake
-from scholarlake.search_index import FILE
+from scholarlake.search.index import FILE
 
 
 def every_paper_is_found(lake: Lake, folder: Path) -> Finding:

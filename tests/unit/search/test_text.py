@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scholarlake.search_text import MAX_TERMS, TOKENIZER, expression, index_text, terms_of, words
+from scholarlake.search.text import MAX_TERMS, TOKENIZER, expression, index_text, terms_of, words
 
 
 def found(text: str, *terms: str) -> bool:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from scholarlake.errors import ScholarLakeError
-from scholarlake.paper import Hit
-from scholarlake.search import dense, fused, keywords, relevant, search
-from scholarlake.search_index import build_search_index
-from scholarlake.search_reader import SearchIndex
+from scholarlake.search.index import build_search_index
+from scholarlake.search.paper import Hit
+from scholarlake.search.ranking import dense, fused, keywords, relevant, search
+from scholarlake.search.reader import SearchIndex
 from tests.unit.small_lake import make_lake, paper
 
 

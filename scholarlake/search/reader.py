@@ -17,9 +17,9 @@ from urllib.parse import quote
 
 from scholarlake.errors import IndexDamaged, LakeError
 from scholarlake.lake.hashing import stable_key
-from scholarlake.paper import Author, Paper
-from scholarlake.search_index import FILE, FORMAT, KEYWORDS_WEIGHT, TITLE_WEIGHT, folded_key
-from scholarlake.search_text import expression, words
+from scholarlake.search.index import FILE, FORMAT, KEYWORDS_WEIGHT, TITLE_WEIGHT, folded_key
+from scholarlake.search.paper import Author, Paper
+from scholarlake.search.text import expression, words
 
 _PAGE = 500  # ids in one statement
 _MAPPED_BYTES = 2 << 30

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from scholarlake.errors import ScholarLakeError
-from scholarlake.paper import Hit
-from scholarlake.search_reader import SearchIndex
-from scholarlake.search_text import terms_of
+from scholarlake.search.paper import Hit
+from scholarlake.search.reader import SearchIndex
+from scholarlake.search.text import terms_of
 
 Nearest = Callable[[str, int], Sequence[tuple[int, float]]]
 """The k nearest papers of a text: faiss ids and similarities, the nearest first."""

@@ -20,7 +20,7 @@ import polars as pl
 from scholarlake.corpus.progress import Progress, silent
 from scholarlake.lake.hashing import stable_key
 from scholarlake.lake.home import Lake
-from scholarlake.search_text import TOKENIZER, index_text
+from scholarlake.search.text import TOKENIZER, index_text
 from scholarlake.sources.titles import fold
 
 FILE = "search.sqlite"
