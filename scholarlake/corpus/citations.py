@@ -18,6 +18,7 @@ from scholarlake.corpus.keys import Words
 from scholarlake.corpus.progress import Progress, silent
 from scholarlake.errors import LakeError
 from scholarlake.lake import contracts, delta
+from scholarlake.lake.content import Content, content_of
 from scholarlake.lake.home import Lake
 from scholarlake.profile import Core
 
@@ -198,7 +199,7 @@ class _Writer:
             return
         held = list(frames)
         contract = contracts.table(self.name)
-        wanted = sum((delta.content_of(contract, frame) for frame in held), delta.Content())
+        wanted = sum((content_of(contract, frame) for frame in held), Content())
         if wanted == delta.partition_content(self.lake, self.name, shard):  # joining by text keys to learn that is ten times dearer
             self.written[shard] = delta.Written(delta.version(self.lake, self.name), 0, 0, 0, wanted.rows, 0, wanted.version)
         else:

@@ -25,19 +25,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-import numpy as np
 import polars as pl
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction
 
 from scholarlake.errors import ContractError, LakeError
+from scholarlake.lake.content import Content, content_of, hashed, minus, total_of
 from scholarlake.lake.contracts import Table, table
+from scholarlake.lake.fit import require_fit, require_unique_keys
 from scholarlake.lake.hashing import digest
 from scholarlake.lake.home import Lake
 
 ATTEMPTS = 5
-_SEED = 20_220_401  # any fixed number: row hashes are compared only among those made with it
 _OPERATION = "__operation"
 _CONFIGURATION = {
     # Time travel to a pinned version needs its log: releases, not days, decide how long history is kept.
@@ -62,21 +62,6 @@ class Commit:
                 "inputs": json.dumps(dict(self.inputs), sort_keys=True),
             }
         )
-
-
-@dataclass(frozen=True)
-class Content:
-    """What rows a partition holds, independent of their order: their number and the wrapped sum of their hashes."""
-
-    rows: int = 0
-    total: int = 0
-
-    def __add__(self, other: Content) -> Content:
-        return Content(self.rows + other.rows, (self.total + other.total) % (1 << 64))
-
-    @property
-    def version(self) -> str:
-        return f"{self.total:016x}-{self.rows}"
 
 
 @dataclass(frozen=True)
@@ -179,7 +164,7 @@ def stage(lake: Lake, name: str, partition: str | None, frame: pl.DataFrame) -> 
     Raises ContractError where the frame is not exactly of the contract's schema, or leaves the partition.
     """
     contract = table(name)
-    _validate(contract, partition, frame)
+    require_fit(contract, partition, frame)
     path = lake.table_path(name) / _folder(contract, partition) / f"part-{uuid.uuid4().hex}.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
     stored = frame.drop(contract.partition_by) if contract.partition_by else frame
@@ -213,8 +198,8 @@ def write_partition(lake: Lake, name: str, partition: str | None, frame: pl.Data
     Raises ContractError, before anything is written, where the frame does not fit the contract.
     """
     contract = table(name)
-    _validate(contract, partition, frame)
-    _unique(contract, frame)
+    require_fit(contract, partition, frame)
+    require_unique_keys(contract, frame)
     return _attempt(lake, contract, partition, frame, None, run)
 
 
@@ -224,8 +209,8 @@ def apply(lake: Lake, name: str, partition: str | None, upserts: pl.DataFrame, d
     upserts has the contract's schema, deletes its key columns. Upserts equal to what is there are no change.
     """
     contract = table(name)
-    _validate(contract, partition, upserts)
-    _unique(contract, upserts)
+    require_fit(contract, partition, upserts)
+    require_unique_keys(contract, upserts)
     if list(deletes.columns) != list(contract.key):
         raise ContractError(f"{name}: deletes must have the key columns {contract.key}, not {tuple(deletes.columns)}")
     return _attempt(lake, contract, partition, upserts, deletes, run)
@@ -248,8 +233,8 @@ def _compare_and_write(
     lake: Lake, contract: Table, partition: str | None, frame: pl.DataFrame, deletes: pl.DataFrame | None, run: Commit
 ) -> Written:
     delta = _open_or_create(lake, contract)
-    present = _hashed(_read(delta, lake, contract, partition, contract.compared_columns), contract)
-    wanted = _hashed(frame.lazy(), contract)
+    present = hashed(_read(delta, lake, contract, partition, contract.compared_columns), contract)
+    wanted = hashed(frame.lazy(), contract)
     key = list(contract.key)
     joined = wanted.join(present, on=key, how="left", suffix="_old")
     is_new = pl.col("hash_old").is_null()
@@ -259,12 +244,12 @@ def _compare_and_write(
     if deletes is not None:  # an upsert wins over a delete of the same key
         gone = gone.join(wanted, on=key, how="anti")
 
-    content = _sum(present) if deletes is not None else Content()
+    content = total_of(present) if deletes is not None else Content()
     if deletes is not None:
         lost = present.join(pl.concat([changed, gone]), on=key, how="semi")
-        content = _minus(content, _sum(lost)) + _sum(wanted.join(pl.concat([new, changed]), on=key, how="semi"))
+        content = minus(content, total_of(lost)) + total_of(wanted.join(pl.concat([new, changed]), on=key, how="semi"))
     else:
-        content = _sum(wanted)
+        content = total_of(wanted)
 
     if new.height + changed.height + gone.height:
         if present.height == 0:
@@ -309,32 +294,10 @@ def _merge(
     )
 
 
-# -- content ---------------------------------------------------------------------------------------------------------
-
-
-def content_of(contract: Table, frame: pl.DataFrame) -> Content:
-    """Number and hash sum of a frame's rows, over the columns that the contract compares."""
-    return _sum(_hashed(frame.lazy(), contract))
-
-
-def _hashed(frame: pl.LazyFrame, contract: Table) -> pl.DataFrame:
-    """Key columns and the hash of each row."""
-    rows = frame.select(list(contract.compared_columns)).collect()
-    return rows.select(contract.key).with_columns(rows.hash_rows(_SEED).alias("hash"))
-
-
-def _sum(hashed: pl.DataFrame) -> Content:
-    return Content(hashed.height, int(hashed["hash"].to_numpy().sum(dtype=np.uint64)))
-
-
-def _minus(left: Content, right: Content) -> Content:
-    return Content(left.rows - right.rows, (left.total - right.total) % (1 << 64))
-
-
 def _content_of(delta: DeltaTable, lake: Lake, contract: Table, partition: str | None) -> Content:
     total = Content()
     for frame in _each_file(delta, lake, contract, partition, contract.compared_columns):
-        total += _sum(_hashed(frame, contract))
+        total += total_of(hashed(frame, contract))
     return total
 
 
@@ -431,33 +394,6 @@ def _transact(delta: DeltaTable, contract: Table, partition: str | None, actions
 def _discard(lake: Lake, name: str, files: Sequence[StagedFile]) -> None:
     for file in files:
         (lake.table_path(name) / file.path).unlink(missing_ok=True)
-
-
-# -- refusing what does not fit --------------------------------------------------------------------------------------
-
-
-def _validate(contract: Table, partition: str | None, frame: pl.DataFrame) -> None:
-    if dict(frame.schema) != dict(contract.schema) or frame.columns != list(contract.columns):
-        wrong = [
-            f"{name} is {frame.schema.get(name, 'missing')}, not {dtype}"
-            for name, dtype in contract.schema.items()
-            if frame.schema.get(name) != dtype
-        ]
-        wrong += [f"{name} is not in the contract" for name in frame.columns if name not in contract.columns]
-        raise ContractError(f"{contract.name}: {'; '.join(wrong) or 'the columns are in another order'}")
-    by = contract.partition_by
-    if (by is None) != (partition is None):
-        raise ContractError(f"{contract.name} is partitioned by {by}; a write names {'one' if by else 'no'} partition")
-    if by is not None and frame.height and frame.select((pl.col(by) != partition).fill_null(True).any()).item():
-        raise ContractError(f"{contract.name}: rows of another {by} than {partition!r}")
-
-
-def _unique(contract: Table, frame: pl.DataFrame) -> None:
-    key = list(contract.key)
-    if frame.select(pl.any_horizontal(pl.col(key).is_null()).any()).item():
-        raise ContractError(f"{contract.name}: a row without a key ({', '.join(key)})")
-    if frame.select(pl.struct(key).n_unique()).item() != frame.height and frame.height:
-        raise ContractError(f"{contract.name}: two rows of one key ({', '.join(key)})")
 
 
 def _inside(contract: Table, partition: str | None) -> list[str]:
