@@ -102,8 +102,7 @@ def embed_shard(lake: Lake, shard: str, embedder: Embedder, dense: Dense, run: C
     failed = _failures(open_texts, work.refused, shard, model, run)
     failures = delta.write_partition(lake, "embedding_failures", shard, failed, run)
     removed = present.join(pl.concat([kept, fresh], how="vertical"), on="paper_id", how="anti").select("paper_id")
-    # By id, whatever order the papers came in: the same papers make the same file.
-    rows = fresh.join(ids, on="paper_id", how="inner").sort("faiss_id")
+    rows = fresh.join(ids, on="paper_id", how="inner", maintain_order="left")
     written = _write(lake, shard, embedder, rows, removed, spool, kept.height == 0, run)
     spool.clear()
     return EmbedReport(
