@@ -18,10 +18,14 @@ setup: .venv/ready
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
-# One import name, two packages: the GPU build of FAISS takes the place of the other.
-setup-gpu: setup
-	$(BIN)/python -m pip uninstall --quiet --yes faiss-cpu
-	$(BIN)/python -m pip install --quiet "faiss-gpu==1.15.1"
+# An environment of its own: FAISS for the processor and for CUDA have one import name, and torch and CUDA stay out of the other.
+setup-gpu: .venv-gpu/ready
+
+.venv-gpu/ready: requirements-gpu.lock pyproject.toml
+	$(PYTHON) -m venv .venv-gpu
+	.venv-gpu/bin/python -m pip install --quiet --no-deps --no-compile --require-hashes -r requirements-gpu.lock
+	.venv-gpu/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
 
 run: setup
 	$(BIN)/scholarlake build --lake $(LAKE) --dumps $(DUMPS) --profile $(PROFILE)
@@ -44,7 +48,7 @@ tests: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not gpu and not bench"
 
 gpu-tests: setup-gpu
-	$(BIN)/python -m pytest -m gpu tests/gpu
+	.venv-gpu/bin/python tests/gpu/run.py
 
 bench: setup
 	$(BIN)/python -m tests.bench.bench
@@ -53,9 +57,11 @@ docs: setup
 	$(BIN)/python -m scholarlake.lake.tables_doc > docs/tables.md
 
 # Needs uv: pip install uv
+COMPILE = uv pip compile --quiet pyproject.toml requirements.in --override requirements.override --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-header --no-annotate --extra dev
 lock:
-	uv pip compile --quiet pyproject.toml requirements.in --extra cpu --extra dev --override requirements.override \
-	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate -o requirements.lock
+	$(COMPILE) --extra cpu -o requirements.lock
+	$(COMPILE) --extra gpu --python-platform x86_64-manylinux_2_28 -o requirements-gpu.lock
 
 clean:
-	rm -rf .venv data/lake data/bench
+	rm -rf .venv .venv-gpu data/lake data/bench

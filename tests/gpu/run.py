@@ -1,6 +1,6 @@
 """Run every test that needs a GPU, from anywhere: `python tests/gpu/run.py`. Says so, and fails, where FAISS sees none.
 
-Needs faiss-gpu in place of faiss-cpu: `pip uninstall -y faiss-cpu && pip install faiss-gpu`.
+`make gpu-tests` makes the environment that it needs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ def main() -> int:
     import pytest
 
     if not getattr(faiss, "get_num_gpus", lambda: 0)():
-        print("FAISS sees no GPU: install faiss-gpu in place of faiss-cpu, on a machine that has one")
+        print("FAISS sees no GPU: run `make gpu-tests` on a machine that has one")
         return 2
     root = Path(__file__).resolve().parents[2]
     return int(pytest.main([str(root / "tests" / "gpu"), "-m", "gpu", "-v", f"--rootdir={root}", "-c", str(root / "pyproject.toml")]))
