@@ -8,6 +8,7 @@ import base64
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,9 @@ _POOLS = {"records": "parsing", "embeddings": "embedding"}  # what bounds itself
 
 
 Png = bytes
+
+#: Who else wants to see how far the step of this process has come: the command line, which has no log to look at.
+WATCHER: ContextVar[Callable[[int, int | None, str], object] | None] = ContextVar("watcher", default=None)
 
 
 @dataclass(frozen=True)
@@ -249,6 +253,8 @@ def _logged_progress(context: dg.AssetExecutionContext) -> Callable[[int, int | 
 
     def report(done: int, total: int | None, what: str) -> None:
         nonlocal last
+        if (watcher := WATCHER.get()) is not None:
+            watcher(done, total, what)
         now = time.monotonic()
         if now - last < REPORT_EVERY_SECONDS:
             return

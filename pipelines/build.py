@@ -23,6 +23,7 @@ def run(
     to: str = "release",
     say: Callable[[str], object] = lambda _: None,
     before: Callable[[Step], object] = lambda _: None,
+    during: Callable[[int, int | None, str], object] | None = None,
     after: Callable[[Step, Ran | Failed], object] = lambda _step, _outcome: None,
 ) -> Refresh:
     """Build a lake. Raises ScholarLakeError, before anything is changed, where the dump, the profile or the lake can't be used."""
@@ -33,7 +34,7 @@ def run(
     repository = definitions(places).get_repository_def()
     resource.open()
     with open_instance(places.dagster_home) as instance:
-        return refresh(repository, instance, resource, to=to, say=say, before=before, after=after)
+        return refresh(repository, instance, resource, to=to, say=say, before=before, during=during, after=after)
 
 
 def status(*, lake: Path | None = None, dumps: Path | None = None, profile: str | None = None) -> dict[str, Any]:

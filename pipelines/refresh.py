@@ -14,6 +14,7 @@ from typing import Any
 import dagster as dg
 
 from assets.sources import observe_dump
+from assets.stage import WATCHER
 from resources.lake import LakeResource
 from scholarlake.lake import receipts, releases
 from scholarlake.lake.home import Lake
@@ -74,16 +75,18 @@ def refresh(
     to: str = "release",
     say: Callable[[str], object] = lambda _: None,
     before: Callable[[Step], object] = lambda _: None,
+    during: Callable[[int, int | None, str], object] | None = None,
     after: Callable[[Step, Ran | Failed], object] = lambda _step, _outcome: None,
 ) -> Refresh:
     """Make what is stale, up to an asset. A partition that fails fails alone: the others of its asset still run, what is
-    below does not.
+    below does not. during is told how far a partition has come: done, total where it is known, of what.
 
     Raises ScholarLakeError, before anything is changed, where the dump folder, the profile or the lake can't be used.
     """
     wanted = needed_for(to)
     lake, settings = resource.open(), resource.settings()
     started = time.monotonic()
+    WATCHER.set(during)
     seen = observe_dump(instance, resource)
     say(f"{seen.parts} parts in the dump, {seen.changed} new or changed, {seen.removed} gone")
     outcome = Refresh()

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import orjson
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from scholarlake.errors import ScholarLakeError
 
@@ -195,7 +195,7 @@ def _columns() -> list[Any]:
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TaskProgressColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     ]
@@ -220,16 +220,30 @@ def _build_progress(*, quiet: bool) -> Iterator[dict[str, Any]]:
         return
     with Progress(*_columns(), console=err, transient=True, disable=not err.is_terminal) as progress:
         tasks: dict[str, Any] = {}
+        current: Any = None
 
         def before(step: Any) -> None:
-            asset = step.stale.asset
-            if asset not in tasks:
-                tasks[asset] = progress.add_task(asset, total=step.of)
+            nonlocal current
+            current = step
+            if step.stale.asset not in tasks:
+                tasks[step.stale.asset] = progress.add_task(step.stale.asset, total=step.of)
+            show(0.0, "")
+
+        def during(done: int, total: int | None, what: str) -> None:
+            show(min(done / total, 1.0) if total else 0.0, f"{what}: {done:,}" + (f" of {total:,}" if total else ""))
 
         def after(step: Any, outcome: Any) -> None:
-            progress.advance(tasks[step.stale.asset])
+            show(1.0, "")
 
-        yield {"before": before, "after": after, "say": lambda line: progress.console.print(f"[dim]{_plain(line)}[/]")}
+        def show(part: float, what: str) -> None:
+            stale = current.stale
+            where = stale.asset if stale.partition is None else f"{stale.asset} [{stale.partition}]"
+            progress.update(tasks[stale.asset], completed=current.number - 1 + part, description=_plain(f"{where} {what}".strip()))
+
+        def say(line: str) -> None:
+            progress.console.print(_plain(line), style="dim", soft_wrap=True)
+
+        yield {"before": before, "during": during, "after": after, "say": say}
 
 
 if __name__ == "__main__":
