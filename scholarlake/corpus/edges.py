@@ -17,15 +17,18 @@ import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from scholarlake.corpus.keys import Indices, KeyIndex, Words, run_starts
+from scholarlake.corpus.parallel import in_parallel
 from scholarlake.corpus.progress import Progress, silent
-from scholarlake.corpus.record_files import record_files
+from scholarlake.corpus.record_files import RecordFile, record_files
 from scholarlake.errors import LakeError
 from scholarlake.lake import delta
 from scholarlake.lake.files import build_folder, read_json, write_json
@@ -161,21 +164,23 @@ class _Buckets:
     width: int = 1
     held: dict[int, list[Words]] = field(default_factory=dict)
     numbers: int = 0
+    lock: Lock = field(default_factory=Lock)
 
     def put(self, citing: Indices, *columns: Words) -> None:
-        """Distribute entries by citing paper. columns: `width` arrays of citing's length."""
+        """Distribute entries by citing paper. columns: `width` arrays of citing's length. Safe from threads."""
         bucket = np.searchsorted(self.bounds, citing, side="right") - 1
         order = np.argsort(bucket.astype(np.uint16), kind="stable")
         entries = np.stack(columns, axis=1)[order] if self.width > 1 else columns[0][order]
         ends = np.cumsum(np.bincount(bucket, minlength=len(self.bounds) - 1))
-        start = 0
-        for number, end in enumerate(ends):
-            if end > start:
-                self.held.setdefault(number, []).append(entries[start:end])
-            start = int(end)
-        self.numbers += len(citing) * self.width
-        if self.numbers >= HELD_NUMBERS:
-            self._spill()
+        with self.lock:
+            start = 0
+            for number, end in enumerate(ends):
+                if end > start:
+                    self.held.setdefault(number, []).append(entries[start:end])
+                start = int(end)
+            self.numbers += len(citing) * self.width
+            if self.numbers >= HELD_NUMBERS:
+                self._spill()
 
     def _spill(self) -> None:
         for number, parts in self.held.items():
@@ -244,12 +249,12 @@ class _Resolver:
     def run(self) -> None:
         files = record_files(self.lake)
         total = sum(file.rows for file in files)
+        firsts = accumulate((file.rows for file in files), initial=0)
+        batches = ((file, start, first) for file, first in zip(files, firsts, strict=False) for start in range(0, file.rows, BATCH_ROWS))
         done = 0
-        for file in files:
-            for batch in file.batches(["record_key", "reference_keys"], BATCH_ROWS):
-                self._add(batch, done)
-                done += batch.height
-                self.progress(done, total, "resolving references")
+        for rows in in_parallel(self._read, batches):
+            done += rows
+            self.progress(done, total, "resolving references")
         edges = self._finish()
         pl.DataFrame({"paper_id": self.papers.ids}).write_ipc(self.folder / "papers.arrow")
         np.save(self.folder / "bounds.npy", self.papers.bounds)
@@ -257,6 +262,13 @@ class _Resolver:
         for name, counts in (("self", self.selves), ("repeated", repeated), ("unresolved", self.unresolved)):
             np.save(self.folder / f"{name}.npy", counts)
         write_json(self.folder / "facts.json", {"edges": edges})
+
+    def _read(self, batch: tuple[RecordFile, int, int]) -> int:
+        """Add some rows of a file, the first of which is that line of all records. Returns how many. Called from threads."""
+        file, start, first = batch
+        rows = file.read(["record_key", "reference_keys"], start, BATCH_ROWS)
+        self._add(rows, first + start)
+        return rows.height
 
     def _add(self, batch: pl.DataFrame, line: int) -> None:
         """Put a batch's references where they belong: edges at once, the lists of papers with several lines aside."""
@@ -282,7 +294,8 @@ class _Resolver:
         starts = run_starts(citing)
         if not len(starts):
             return
-        paper = citing[starts]  # a paper stands in one run only: no paper with several lines comes here line by line
+        # A paper stands in one run only, of one batch: no paper with several lines comes here line by line.
+        paper = citing[starts]
         outside_times, own_times = np.where(outside, times, 0), np.where(own, times, 0)
         self.unresolved[paper] += np.add.reduceat(outside_times, starts)
         self.selves[paper] += np.add.reduceat(own_times, starts)
@@ -300,10 +313,8 @@ class _Resolver:
         for shard in range(len(self.papers.bounds) - 1):
             (self.folder / f"edges-{shard:02d}.u64").touch()
         written = 0
-        for bucket in range(buckets):
+        for bucket, edges in enumerate(in_parallel(self._sorted, range(buckets))):
             self.progress(bucket, buckets, "sorting edges")
-            edges = np.sort(self.edges.take(bucket))
-            edges = edges[run_starts(edges)]
             low, high = int(self.cuts[bucket]), int(self.cuts[bucket + 1])
             self.distinct[low:high] = np.bincount(source(edges) - low, minlength=high - low)
             shard = int(np.searchsorted(self.papers.bounds, low, side="right")) - 1
@@ -312,13 +323,17 @@ class _Resolver:
             written += len(edges)
         return written
 
+    def _sorted(self, bucket: int) -> Words:
+        """The edges of a bucket, ascending, distinct."""
+        edges = self.edges.take(bucket)
+        edges.sort()
+        return edges[run_starts(edges)]
+
     def _unite(self, lists: Words) -> None:
         """The union of several lines' lists: each reference as often as in the line that has it most often."""
         if not len(lists):
             return
         frame = pl.DataFrame({"citing": lists[:, 0], "key": lists[:, 1], "line": lists[:, 2]})
-        union = (
-            frame.group_by("citing", "key", "line").len("times").group_by("citing", "key").agg(pl.col("times").max()).sort("citing")
-        )
+        union = frame.group_by("citing", "key", "line").len("times").group_by("citing", "key").agg(pl.col("times").max()).sort("citing")
         keys = union["key"].to_numpy().view(np.int64)
         self._resolve(union["citing"].to_numpy().astype(np.int64), keys, union["times"].to_numpy().astype(np.int64))

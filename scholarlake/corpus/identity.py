@@ -7,7 +7,7 @@ clusters get their paper's id, and the decision is written, shard by shard.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from scholarlake.corpus.clusters import NO_YEAR, Clusters, NodeKeys, decide
 from scholarlake.corpus.keys import Indices, run_starts, unsigned
 from scholarlake.corpus.progress import Progress, silent
 from scholarlake.corpus.record_files import NARROW_ROWS, RecordFile, record_files
+from scholarlake.corpus.shard_writer import ShardWriter
 from scholarlake.errors import LakeError
 from scholarlake.lake import contracts, delta
 from scholarlake.lake.home import Lake
@@ -72,15 +73,16 @@ def build_identities(lake: Lake, run: delta.Commit, progress: Progress = silent)
     rules = Counter(dict(identities["rule"].value_counts().iter_rows()))
     conflicts = int((identities["flags"].list.len() > 0).sum())
     record_ids = int(identities["is_current"].sum())
-    written = {}
     by_shard = {str(key[0]): frame for key, frame in identities.partition_by("shard", as_dict=True).items()}
-    empty = pl.DataFrame(schema=contracts.IDENTITIES.schema)
-    present = set(delta.partitions(lake, "identities"))
     total = identities.height
     del identities
-    for done, shard in enumerate(lake.shard_keys):
-        progress(done, lake.shards, "writing identities")
-        written[shard] = _write(lake, shard, by_shard.pop(shard, empty), run, fresh=shard not in present)
+    empty = pl.DataFrame(schema=contracts.IDENTITIES.schema)
+
+    def rows(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        yield frame.sort("record_id", "edition", "content_hash")
+
+    shards = ((shard, rows(by_shard.pop(shard, empty))) for shard in lake.shard_keys)
+    report = ShardWriter(lake, "identities", run, progress).write(shards)
     return IdentitiesReport(
         records=lines,
         distinct_records=total,
@@ -88,19 +90,12 @@ def build_identities(lake: Lake, run: delta.Commit, progress: Progress = silent)
         papers=rules["representative"],
         rules={rule: rules.get(rule, 0) for rule in contracts.IDENTITY_RULES},
         doi_conflicts=conflicts,
-        inserted=sum(one.inserted for one in written.values()),
-        updated=sum(one.updated for one in written.values()),
-        deleted=sum(one.deleted for one in written.values()),
-        version=delta.version(lake, "identities"),
-        content_versions={shard: one.content_version for shard, one in written.items()},
+        inserted=report.inserted,
+        updated=report.updated,
+        deleted=report.deleted,
+        version=report.version,
+        content_versions=report.content_versions,
     )
-
-
-def _write(lake: Lake, shard: str, frame: pl.DataFrame, run: delta.Commit, *, fresh: bool) -> delta.Written:
-    frame = frame.sort("record_id", "edition", "content_hash")
-    if fresh and frame.height:
-        return delta.commit_staged(lake, "identities", shard, [delta.stage(lake, "identities", shard, frame)], run)
-    return delta.write_partition(lake, "identities", shard, frame, run)
 
 
 def _distinct_records(files: list[RecordFile], progress: Progress) -> tuple[pl.DataFrame, int]:
@@ -125,9 +120,7 @@ def _distinct_records(files: list[RecordFile], progress: Progress) -> tuple[pl.D
     ranks = pl.col("edition").cast(pl.String).replace_strict(editions, return_dtype=pl.Int32)
     frame = frame.with_columns(ranks.alias("edition_rank") if editions else pl.lit(0, pl.Int32).alias("edition_rank"))
     # Unsigned order of keys: what KeyIndex needs later. Shards and papers do not depend on it.
-    order = frame.select(
-        pl.arg_sort_by(pl.col("record_key").reinterpret(signed=False), "edition_rank", "content_hash").alias("at")
-    )["at"]
+    order = frame.select(pl.arg_sort_by(pl.col("record_key").reinterpret(signed=False), "edition_rank", "content_hash").alias("at"))["at"]
     narrow = frame.select("record_key", "edition_rank", "content_hash")[order]
     starts = run_starts(*(narrow[name].to_numpy() for name in narrow.columns))
     copies = np.diff(np.append(starts, narrow.height))
@@ -147,9 +140,7 @@ def _refuse_collisions(frame: pl.DataFrame) -> None:
         raise LakeError(f"record ids {one!r} and {other!r} have the same 64-bit key; rename one of them in its dump part")
 
 
-def _decide(
-    distinct: pl.DataFrame, files: list[RecordFile], lake: Lake, code_version: str, progress: Progress
-) -> pl.DataFrame:
+def _decide(distinct: pl.DataFrame, files: list[RecordFile], lake: Lake, code_version: str, progress: Progress) -> pl.DataFrame:
     """The identities of all distinct records, in the contract's schema."""
     key = distinct["record_key"].to_numpy()
     first = run_starts(key)
@@ -213,9 +204,8 @@ def _representatives(oldest: pl.DataFrame, cluster: Indices) -> Indices:
 
     oldest: each node's first record.
     """
-    ordered = (
-        oldest.select("edition_rank", "record_id")
-        .with_columns(pl.Series("cluster", cluster, dtype=pl.Int64), pl.Series("node", np.arange(len(cluster)), dtype=pl.Int64))
+    ordered = oldest.select("edition_rank", "record_id").with_columns(
+        pl.Series("cluster", cluster, dtype=pl.Int64), pl.Series("node", np.arange(len(cluster)), dtype=pl.Int64)
     )
     sizes = np.bincount(cluster) if len(cluster) else np.empty(0, dtype=np.int64)
     representative = np.zeros(len(sizes), dtype=np.int64)

@@ -31,9 +31,12 @@ class RecordFile:
 
     def batches(self, columns: Sequence[str | pl.Expr], rows_at_once: int) -> Iterator[pl.DataFrame]:
         """The columns of at most that many rows at a time, in the file's order."""
-        scan = pl.scan_parquet(self.path, hive_partitioning=False)
         for start in range(0, self.rows, rows_at_once):
-            yield scan.slice(start, rows_at_once).select(columns).collect()
+            yield self.read(columns, start, rows_at_once)
+
+    def read(self, columns: Sequence[str | pl.Expr], start: int, rows: int) -> pl.DataFrame:
+        """The columns of at most that many rows from one on."""
+        return pl.scan_parquet(self.path, hive_partitioning=False).slice(start, rows).select(columns).collect()
 
     def matching(self, columns: Sequence[str], keys: pl.Series) -> pl.DataFrame:
         """The columns of those rows whose record_key is among keys; other rows' wide columns are not decoded."""

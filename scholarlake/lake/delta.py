@@ -15,15 +15,13 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import time
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 import polars as pl
 from deltalake import CommitProperties, DeltaTable, Schema
@@ -31,11 +29,14 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction
 
 from scholarlake.errors import ContractError, LakeError
-from scholarlake.lake.content import Content, content_of, hashed, minus, total_of
+from scholarlake.lake.content import Content, hashed, minus, total_of
 from scholarlake.lake.contracts import Table, table
 from scholarlake.lake.fit import require_fit, require_unique_keys
 from scholarlake.lake.hashing import digest
 from scholarlake.lake.home import Lake
+from scholarlake.lake.staging import StagedFile as StagedFile
+from scholarlake.lake.staging import stage as stage
+from scholarlake.lake.staging import stage_encoded as stage_encoded
 
 ATTEMPTS = 5
 _OPERATION = "__operation"
@@ -62,19 +63,6 @@ class Commit:
                 "inputs": json.dumps(dict(self.inputs), sort_keys=True),
             }
         )
-
-
-@dataclass(frozen=True)
-class StagedFile:
-    """A Parquet file that lies in the table's folder and belongs to no version yet."""
-
-    path: str
-    bytes: int
-    content: Content
-
-    @property
-    def rows(self) -> int:
-        return self.content.rows
 
 
 @dataclass(frozen=True)
@@ -158,22 +146,6 @@ def partition_content(lake: Lake, name: str, partition: str | None) -> Content:
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def stage(lake: Lake, name: str, partition: str | None, frame: pl.DataFrame) -> StagedFile:
-    """Write rows as a Parquet file beside the table's others, visible to nobody. Safe from any process.
-
-    Raises ContractError where the frame is not exactly of the contract's schema, or leaves the partition.
-    """
-    contract = table(name)
-    require_fit(contract, partition, frame)
-    path = lake.table_path(name) / _folder(contract, partition) / f"part-{uuid.uuid4().hex}.parquet"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    stored = frame.drop(contract.partition_by) if contract.partition_by else frame
-    stored.write_parquet(path, compression="zstd", compression_level=1, statistics=True)
-    with path.open("rb+") as stream:
-        os.fsync(stream.fileno())  # a committed version must never name bytes that a power cut took
-    return StagedFile(path.relative_to(lake.table_path(name)).as_posix(), path.stat().st_size, content_of(contract, frame))
-
-
 def commit_staged(lake: Lake, name: str, partition: str | None, files: Sequence[StagedFile], run: Commit) -> Written:
     """Make staged files the whole content of a partition, in one commit; none where it already holds these rows."""
     contract = table(name)
@@ -188,8 +160,33 @@ def commit_staged(lake: Lake, name: str, partition: str | None, files: Sequence[
         actions = [_add(contract, partition, file) for file in files if file.rows]
         _discard(lake, name, [file for file in files if not file.rows])
         _transact(delta, contract, partition, actions, replace=bool(old), run=run)
-        after = _open(lake, contract).version()
-    return Written(after, wanted.rows, 0, present.rows, wanted.rows, sum(file.bytes for file in files), wanted.version)
+    return Written(delta.version(), wanted.rows, 0, present.rows, wanted.rows, sum(file.bytes for file in files), wanted.version)
+
+
+def commit_new(lake: Lake, name: str, staged: Mapping[str, Sequence[StagedFile]], run: Commit) -> dict[str, Written]:
+    """Make staged files the content of partitions that are new, all in one commit: a commit costs as much as 100,000 rows.
+
+    A partition that another writer made meanwhile is dealt with as commit_staged does.
+    """
+    contract = table(name)
+    written: dict[str, Written] = {}
+    with ExitStack() as locks:
+        for partition in sorted(staged):  # in one order everywhere, so that two writers can't wait for each other
+            locks.enter_context(_locked(lake, name, partition))
+        delta = _open_or_create(lake, contract)
+        taken = {values[contract.partition_by or ""] for _, values, *_ in _files(delta)}
+        new = {partition: files for partition, files in staged.items() if partition not in taken}
+        for files in new.values():
+            _discard(lake, name, [file for file in files if not file.rows])
+        actions = [_add(contract, partition, file) for partition, files in new.items() for file in files if file.rows]
+        if actions:
+            _transact(delta, contract, None, actions, replace=False, run=run)
+        for partition, files in new.items():
+            content = sum((file.content for file in files), Content())
+            size = sum(file.bytes for file in files if file.rows)
+            written[partition] = Written(delta.version(), content.rows, 0, 0, content.rows, size, content.version)
+    late = {partition: commit_staged(lake, name, partition, staged[partition], run) for partition in staged if partition in taken}
+    return {**written, **late}
 
 
 def write_partition(lake: Lake, name: str, partition: str | None, frame: pl.DataFrame, run: Commit) -> Written:
@@ -362,11 +359,6 @@ def _read(delta: DeltaTable, lake: Lake, contract: Table, partition: str | None,
     return pl.concat([typed, *frames]) if frames else typed
 
 
-def _folder(contract: Table, partition: str | None) -> str:
-    """The folder of a partition, as Hive has it: Polars takes the partition's value from there, not from the log."""
-    return "" if contract.partition_by is None else f"{contract.partition_by}={quote(partition or '', safe='')}"
-
-
 def _add(contract: Table, partition: str | None, file: StagedFile) -> AddAction:
     return AddAction(
         path=file.path,
@@ -389,6 +381,7 @@ def _transact(delta: DeltaTable, contract: Table, partition: str | None, actions
         partition_filters=filters,
         commit_properties=run.properties(),
     )
+    delta.update_incremental()
 
 
 def _discard(lake: Lake, name: str, files: Sequence[StagedFile]) -> None:
