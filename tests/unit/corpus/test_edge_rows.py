@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scholarlake.corpus import citations
@@ -29,6 +29,7 @@ def rows(pairs: set[tuple[int, int]], papers: pl.Series = IDS) -> EdgeRows:
     return EdgeRows(PaperIds(papers), np.array(sorted(citing << 32 | cited for citing, cited in pairs), dtype=np.uint64), "00")
 
 
+@settings(deadline=None)
 @given(st.sets(st.tuples(st.integers(0, 39), st.integers(0, 39))))
 def test_dictionaries_and_hashes_by_number_say_what_the_text_says(pairs: set[tuple[int, int]]) -> None:
     edges = rows(pairs)
