@@ -11,6 +11,7 @@ from scholarlake import pictures
 from scholarlake.corpus import citations as graph
 from scholarlake.corpus.identity import build_identities
 from scholarlake.corpus.merge import build_papers
+from scholarlake.corpus.shard_writer import TableReport
 from scholarlake.lake.delta import combined
 from scholarlake.lake.home import Lake
 
@@ -101,7 +102,7 @@ def core_citations(step: Step) -> Made:
     return _core(graph.build_core_citations(step.lake, step.commit, step.progress), "core_citations")
 
 
-def _core(report: graph.TableReport, table: str) -> Made:
+def _core(report: TableReport, table: str) -> Made:
     return Made(
         data_version=combined(report.content_versions),
         rows=report.rows,

@@ -131,10 +131,18 @@ def inspect_part(file: PartFile) -> Part:
 
 
 def _head(path: Path, compression: str) -> bytes:
-    """The first bytes of a part, uncompressed."""
+    """The first bytes of a part, uncompressed; what there is of them where it is cut off: reading it will say so, of it alone."""
     pieces, got = [], 0
     with streams.PartStream(path, compression) as stream:
-        while got < HEAD_BYTES and (data := stream.read(HEAD_BYTES - got)):
+        while got < HEAD_BYTES:
+            try:
+                data = stream.read(HEAD_BYTES - got)
+            except SourceError:
+                if not pieces:
+                    raise
+                break
+            if not data:
+                break
             pieces.append(data)
             got += len(data)
     return b"".join(pieces)
