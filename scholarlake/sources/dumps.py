@@ -132,7 +132,8 @@ def inspect_part(file: PartFile) -> Part:
 
 def _head(path: Path, compression: str) -> bytes:
     """The first bytes of a part, uncompressed; what there is of them where it is cut off: reading it will say so, of it alone."""
-    pieces, got = [], 0
+    pieces: list[bytes] = []
+    got = 0
     with streams.PartStream(path, compression) as stream:
         while got < HEAD_BYTES:
             try:
