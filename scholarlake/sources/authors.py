@@ -9,8 +9,8 @@ from typing import Any
 
 import xxhash
 
-from scholarlake.sources.identifiers import Identify
-from scholarlake.sources.text import Clean
+from scholarlake.sources.identifiers import identifier
+from scholarlake.sources.text import full_text
 
 AuthorRow = tuple[str | None, str | None, str | None, str | None]  # id, name, organisation, its id
 
@@ -78,13 +78,13 @@ def author_keys(authors: list[AuthorRow]) -> list[int]:
     return sorted({key for _, name, _, _ in authors if name and (key := author_key(name)) is not None})
 
 
-def read_authors(value: Any, text: Clean, identifier: Identify) -> tuple[list[AuthorRow], bool]:
+def read_authors(value: Any) -> tuple[list[AuthorRow], bool]:
     """Authors in order, and whether a shape was met that says nothing. Entries without any value are left out."""
     if not value:
         return [], False
     if type(value) is not list:
         if isinstance(value, str):
-            return [(None, name, None, None) for part in value.split(";") if (name := text(part))], False
+            return [(None, name, None, None) for part in value.split(";") if (name := full_text(part))], False
         if not isinstance(value, dict):
             return [], True
         value = [value]
@@ -95,17 +95,17 @@ def read_authors(value: Any, text: Clean, identifier: Identify) -> tuple[list[Au
             get = entry.get
             if (key := get("id")) is not None or (key := get("_id")) is not None:
                 key = identifier(key)
-            name = text(get("name"))
+            name = full_text(get("name"))
             if name is None:
-                name = text(get("name_zh"))
+                name = full_text(get("name_zh"))
             if (org := get("org")) is not None or (org := get("orgs")) is not None:
-                org = text(org)
+                org = full_text(org)
             if (org_id := get("org_id")) is not None or (org_id := get("orgid")) is not None:
                 org_id = identifier(org_id)
             if name is not None or key is not None or org is not None or org_id is not None:
                 authors.append((key, name, org, org_id))
         elif type(entry) is str:
-            if name := text(entry):
+            if name := full_text(entry):
                 authors.append((None, name, None, None))
         elif entry is not None:
             odd = True

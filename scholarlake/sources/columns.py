@@ -14,38 +14,40 @@ from arro3.core import Array, list_array
 from scholarlake.lake.contracts import RECORDS, REJECTS, Author
 from scholarlake.sources.record import RecordRow
 
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+Hashes = np.ndarray[Any, np.dtype[np.uint64]]
+
 _AUTHOR_FIELDS = tuple(field.name for field in Author.fields)
 
 
-def signed(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> pl.Series:
+def signed(keys: Hashes) -> pl.Series:
     """Unsigned 64-bit hashes as the signed ones that a Delta long holds."""
     return pl.Series(keys.view(np.int64))
 
 
-def keys_of(texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """XXH3-64 of each text's UTF-8, unsigned. The texts hold no line feed (ids never do)."""
+def keys_of(texts: Sequence[str]) -> Hashes:
+    """XXH3-64 of each text's UTF-8, unsigned."""
     if not texts:
         return np.empty(0, dtype=np.uint64)
     encoded = "\n".join(texts).encode().split(b"\n")
+    if len(encoded) != len(texts):  # an id with a line feed inside: rare, but a key of another id is worse than slow
+        encoded = [text.encode() for text in texts]
     return np.fromiter(map(xxhash.xxh3_64_intdigest, encoded), dtype=np.uint64, count=len(texts))
 
 
-def list_column(offsets: np.ndarray[Any, np.dtype[np.int64]], values: pl.Series) -> pl.Series:
+def list_column(offsets: Integers, values: pl.Series) -> pl.Series:
     """A list column out of its flat values; row i holds values[offsets[i]:offsets[i + 1]]."""
     return pl.Series(list_array(Array.from_numpy(offsets), Array.from_arrow(values)))
 
 
-def offsets_of(lists: Sequence[Sequence[Any]]) -> np.ndarray[Any, np.dtype[np.int64]]:
+def offsets_of(lists: Sequence[Sequence[Any]]) -> Integers:
     offsets = np.zeros(len(lists) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)), out=offsets[1:])
     return offsets
 
 
-def records_frame(rows: Sequence[RecordRow], offsets: Sequence[int], lengths: Sequence[int], content_hashes: Sequence[int]) -> pl.DataFrame:
-    """The columns of `records` that come from its lines. offsets and lengths in bytes, content_hashes unsigned.
-
-    Made without Polars's expression engine, whose threads cost more than the work on a frame of some hundred rows.
-    """
+def row_columns(rows: Sequence[RecordRow]) -> dict[str, pl.Series]:
+    """The columns that `RecordRow` names, and the keys made of them, out of rows."""
     given: dict[str, Sequence[Any]] = dict(zip(RecordRow._fields, zip(*rows, strict=True), strict=True))
     columns = {
         name: pl.Series(values, dtype=RECORDS.schema[name])
@@ -63,14 +65,21 @@ def records_frame(rows: Sequence[RecordRow], offsets: Sequence[int], lengths: Se
     columns["references"] = list_column(bounds, _strings(references))
     columns["reference_keys"] = list_column(bounds, signed(keys_of(references)))
     columns["record_key"] = signed(keys_of(given["record_id"]))
-    columns["content_hash"] = signed(np.fromiter(content_hashes, dtype=np.uint64, count=len(rows)))
-    columns["byte_offset"] = pl.Series(offsets, dtype=pl.Int64)
-    columns["byte_length"] = pl.Series(lengths, dtype=pl.Int64)
-    return pl.DataFrame(columns)
+    return columns
+
+
+def lines_frame(said: dict[str, pl.Series], offsets: Integers, lengths: Integers, content_hashes: Hashes) -> pl.DataFrame:
+    """The columns of `records` that come from its lines. offsets and lengths in bytes, content_hashes unsigned.
+
+    Made without Polars's expression engine, whose threads cost more than the work on a frame of some hundred rows.
+    """
+    placed = {"byte_offset": pl.Series(offsets), "byte_length": pl.Series(lengths), "content_hash": signed(content_hashes)}
+    columns = said | placed
+    return pl.DataFrame({name: columns[name] for name in RECORDS.schema.names() if name in columns})
 
 
 def records_of(frames: Sequence[pl.DataFrame], **same: str) -> pl.DataFrame:
-    """Frames of `records_frame` as one in the contract's schema; same: the columns that have one value in all rows."""
+    """Frames of `lines_frame` as one in the contract's schema; same: the columns that have one value in all rows."""
     if not frames:
         return pl.DataFrame(schema=RECORDS.schema)
     whole = pl.concat(frames)  # as they lie: laying them together would copy every byte once more

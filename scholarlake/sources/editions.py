@@ -11,9 +11,7 @@ EditionKey = tuple[tuple[tuple[int, int, str], ...], str]
 
 def edition_key(edition: str) -> EditionKey:
     """Sort key of an edition's name: numbers by value, the rest case-folded. Total: only equal names have equal keys."""
-    steps = tuple(
-        (0, int(piece), "") if piece.isdecimal() else (1, 0, piece.casefold()) for piece in _DIGITS.split(edition) if piece
-    )
+    steps = tuple((0, int(piece), "") if piece.isdecimal() else (1, 0, piece.casefold()) for piece in _DIGITS.split(edition) if piece)
     return steps, edition
 
 

@@ -10,11 +10,11 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from scholarlake.sources.identifiers import Identify
-from scholarlake.sources.text import NULLS_AND_NONE, Clean, strip_invisible
+from scholarlake.sources.identifiers import identifier
+from scholarlake.sources.text import NULLS_AND_NONE, full_text, strip_invisible
 
 MIN_YEAR = 1000
-_MOST_CITATIONS = (1 << 63) - 1
+MOST_CITATIONS = (1 << 63) - 1
 _YEAR = re.compile(r"[0-9]{1,6}(?:\.0*)?")
 _COUNT = re.compile(r"[0-9]{1,18}(?:\.0*)?")
 _RAW_CHARACTERS = 200
@@ -43,12 +43,12 @@ def read_year(value: Any, last_year: int) -> tuple[int | None, str | None, bool]
 
 def read_count(value: Any) -> tuple[int | None, bool]:
     """A count from 0, also as text, and whether one was given that is none."""
-    if type(value) is int and 0 <= value <= _MOST_CITATIONS:
+    if type(value) is int and 0 <= value <= MOST_CITATIONS:
         return value, False
     if value is None or (isinstance(value, str) and (not value.strip() or value.strip() in NULLS_AND_NONE)):
         return None, False
     count = _whole(value, _COUNT)
-    return (count, False) if count is not None and 0 <= count <= _MOST_CITATIONS else (None, True)
+    return (count, False) if count is not None and 0 <= count <= MOST_CITATIONS else (None, True)
 
 
 def _whole(value: Any, pattern: re.Pattern[str]) -> int | None:
@@ -67,7 +67,7 @@ def _whole(value: Any, pattern: re.Pattern[str]) -> int | None:
     return None
 
 
-def read_venue(venue: Any, venue_id: Any, text: Clean, identifier: Identify) -> tuple[str | None, str | None, bool]:
+def read_venue(venue: Any, venue_id: Any) -> tuple[str | None, str | None, bool]:
     """Venue as text, its id, and whether it had a shape that says nothing.
 
     Shapes: text, `{id, raw}`, `{id, name}`, `{_id, raw, raw_zh}`, null; a `venue_id` beside it wins over the id inside.
@@ -76,17 +76,17 @@ def read_venue(venue: Any, venue_id: Any, text: Clean, identifier: Identify) -> 
     if venue is None:
         return None, key, False
     if type(venue) is str:
-        return text(venue), key, False
+        return full_text(venue), key, False
     if isinstance(venue, list):
         venue = next((item for item in venue if item), None)
         if venue is None or isinstance(venue, str):
-            return text(venue), key, False
+            return full_text(venue), key, False
     if not isinstance(venue, dict):
-        return text(venue), key, isinstance(venue, bool)
+        return full_text(venue), key, isinstance(venue, bool)
     get = venue.get
     name = None
     for field in ("raw", "name", "raw_zh", "DisplayName", "name_d", "title"):
-        if (given := get(field)) and (name := text(given)):
+        if (given := get(field)) and (name := full_text(given)):
             break
     if key is None:
         given = get("id")
@@ -95,7 +95,7 @@ def read_venue(venue: Any, venue_id: Any, text: Clean, identifier: Identify) -> 
     return name, key, name is None and key is None and bool(venue)
 
 
-def read_texts(value: Any, text: Clean) -> tuple[list[str], bool]:
+def read_texts(value: Any) -> tuple[list[str], bool]:
     """A list of texts as given, empty ones left out; a lone text is one (addresses)."""
     if not value:
         return [], False
@@ -106,7 +106,7 @@ def read_texts(value: Any, text: Clean) -> tuple[list[str], bool]:
     for item in value:
         if item is None:
             continue
-        said = text(item.get("name") if isinstance(item, dict) else item)
+        said = full_text(item.get("name") if isinstance(item, dict) else item)
         if said is not None:
             found.append(said)
         elif not isinstance(item, str):
@@ -114,9 +114,9 @@ def read_texts(value: Any, text: Clean) -> tuple[list[str], bool]:
     return found, odd
 
 
-def read_keywords(value: Any, text: Clean) -> tuple[list[str], bool]:
+def read_keywords(value: Any) -> tuple[list[str], bool]:
     """Keywords as given; one text is cut at semicolons, bars or else commas."""
     if type(value) is str:
         mark = next((mark for mark in _LIST_MARKS if mark in value), None)
         value = value.split(mark) if mark else [value]
-    return read_texts(value, text)
+    return read_texts(value)

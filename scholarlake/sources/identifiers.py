@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 from scholarlake.sources.text import NULLS_AND_NONE, strip_invisible
-
-Identify = Callable[[Any], str | None]
 
 _LONGEST_NULL = max(map(len, NULLS_AND_NONE))
 _NO_IDS = NULLS_AND_NONE | {""}
@@ -45,14 +42,6 @@ def identifier(value: Any) -> str | None:
     return None
 
 
-def plain_identifier(value: Any) -> str | None:
-    """The same for a line known to be ASCII without backslashes: its texts hold nothing invisible."""
-    if type(value) is str:
-        value = value.strip()
-        return None if len(value) <= _LONGEST_NULL and value in _NO_IDS else value
-    return identifier(value)
-
-
 def read_references(value: Any) -> tuple[list[str], bool]:
     """Ids that a reference list names, in order, repeats kept; and whether a part of it had a shape that names none.
 
@@ -67,18 +56,6 @@ def read_references(value: Any) -> tuple[list[str], bool]:
             return value, False
         return _reference_items(value)
     return _reference_items([value])
-
-
-def plain_references(value: Any) -> tuple[list[str], bool]:
-    """The same for a line known to be ASCII without backslashes."""
-    if type(value) is list:
-        try:
-            joined = "".join(value)
-        except TypeError:
-            return _reference_items(value)
-        if " " not in joined and _NO_IDS.isdisjoint(value):
-            return value, False
-    return read_references(value)
 
 
 def _reference_items(items: list[Any]) -> tuple[list[str], bool]:

@@ -20,7 +20,9 @@ from scholarlake.sources import columns
 from scholarlake.sources.identifiers import InexactNumber
 from scholarlake.sources.jsontext import NotJson, has_lone_surrogate, parse_leniently, replace_surrogates
 from scholarlake.sources.lines import Block
-from scholarlake.sources.record import CAREFUL, PLAIN, NoRecord, RecordRow, read_record
+from scholarlake.sources.record import NoRecord, RecordRow, read_record
+from scholarlake.sources.shape import is_utf8, usual_papers
+from scholarlake.sources.usual import usual_columns
 
 METHOD = "oag-jsonl"
 #: Every reason that `rejects` may hold.
@@ -40,8 +42,10 @@ REASONS = (
 EXCERPT_CHARACTERS = 200
 PIECE_BYTES = 4 << 20
 
+Places = np.ndarray[Any, np.dtype[np.int64]]
 Reject = tuple[int, int, str, str | None, str]  # byte offset, byte length, reason, detail, excerpt
 
+_hash = xxhash.xxh3_64_intdigest
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SAMPLE_OBJECT = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*\{\s*(?:\"|\})")
@@ -88,14 +92,11 @@ def parse_block(block: Block, origin: Origin) -> Parsed:
     """Parse and normalise every line of a block. Nothing is raised for a bad line: it becomes a reject."""
     frames: list[pl.DataFrame] = []
     rejected: list[Reject] = []
-    flags: Counter[str] = Counter()
     count = 0
     for offset, piece in _pieces(block):
-        read = _read_lines(offset, piece, origin, rejected)
-        count += read.lines
-        if read.rows:
-            frames.append(columns.records_frame(read.rows, read.offsets, read.lengths, read.content_hashes))
-            flags.update(flag for row in read.rows for flag in row.flags)
+        lines = _lines_of(offset, piece)
+        count += len(lines.texts)
+        frames += _read_lines(lines, origin, rejected)
     if block.giant:
         giant = block.giant
         rejected.append((giant.offset, giant.length, "too_long", _too_long(origin.max_line_bytes), excerpt(giant.head)))
@@ -108,7 +109,7 @@ def parse_block(block: Block, origin: Origin) -> Parsed:
         lines=count + bool(block.giant),
         covered=_covered(block, records, rejects),
         reasons=Counter(reject[2] for reject in rejected),
-        flags=flags,
+        flags=Counter(records["flags"].explode().drop_nulls().to_list()),
     )
 
 
@@ -124,62 +125,83 @@ def _pieces(block: Block) -> Iterator[tuple[int, bytes]]:
         position = cut
 
 
-@dataclass
-class _Read:
-    """Records of some lines, with their places and hashes; lines counts the others too."""
+@dataclass(frozen=True)
+class _Lines:
+    """Whole lines without their line feeds, and where each lies. lengths: in bytes, line ends not counted."""
 
-    lines: int
-    rows: list[RecordRow]
-    offsets: list[int]
-    lengths: list[int]
-    content_hashes: list[int]
+    texts: list[bytes]
+    offsets: Places
+    lengths: Places
+    valid_utf8: bool
 
 
-def _read_lines(offset: int, data: bytes, origin: Origin, rejected: list[Reject]) -> _Read:
-    """Read whole lines that begin at an offset; what is no record goes to rejected."""
-    lines = data.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    stop = offset + len(data)
-    has_crlf = b"\r\n" in data
+def _lines_of(offset: int, data: bytes) -> _Lines:
+    """The lines of a piece that begins at an offset."""
+    texts = data.split(b"\n")
+    if not texts[-1]:
+        texts.pop()
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    offsets = offset + np.cumsum(lengths + 1) - lengths - 1
+    if b"\r\n" in data:
+        lengths -= np.fromiter((text.endswith(b"\r") for text in texts), dtype=np.int64, count=len(texts))
+        if not data.endswith(b"\n"):  # a carriage return at the end of all ends no line
+            lengths[-1] = len(texts[-1])
+    return _Lines(texts, offsets, lengths, data.isascii() or is_utf8(data))
+
+
+def _read_lines(lines: _Lines, origin: Origin, rejected: list[Reject]) -> list[pl.DataFrame]:
+    """Read lines into a frame in their order, or none where none is a record; what is no record goes to rejected."""
+    papers = usual_papers(lines.texts, lines.valid_utf8, origin.last_year)
+    for place in np.flatnonzero(lines.lengths > origin.max_line_bytes).tolist():
+        papers[place] = None
+    usual_places = [place for place, paper in enumerate(papers) if paper is not None]
+    usual = [paper for paper in papers if paper is not None]
     rows: list[RecordRow] = []
-    offsets: list[int] = []
-    lengths: list[int] = []
-    hashes: list[int] = []
-    loads, hash_of, last_year, limit = orjson.loads, xxhash.xxh3_64_intdigest, origin.last_year, origin.max_line_bytes
-    following = offset
-    for line in lines:
-        offset, length = following, len(line)
-        following += length + 1
+    row_places: list[int] = []
+    for place in [place for place, paper in enumerate(papers) if paper is None] if len(usual) < len(papers) else ():
+        line = lines.texts[place]
         try:
-            if length > limit:
-                raise NoRecord("too_long", _too_long(limit))
-            try:
-                record = loads(line)
-                if type(record) is not dict:
-                    raise NoRecord("not_an_object", f"a JSON {_kind(record)}")
-                # In such a line nothing is encoded, so that no text of it needs decoding. True of most lines of most dumps.
-                plain = line.isascii() and b"\\" not in line and b"<" not in line and b"&" not in line and b"\x7f" not in line
-                row = read_record(record, PLAIN if plain else CAREFUL, last_year)
-            except (orjson.JSONDecodeError, InexactNumber, RecursionError):
-                row = _read_exactly(line, last_year)
+            if len(line) > origin.max_line_bytes:
+                raise NoRecord("too_long", _too_long(origin.max_line_bytes))
+            rows.append(_read_line(line, origin.last_year))
+            row_places.append(place)
         except (NoRecord, NotJson) as fault:
-            if has_crlf and following <= stop and line.endswith(b"\r"):
-                length -= 1
+            offset, length = int(lines.offsets[place]), int(lines.lengths[place])
             rejected.append((offset, length, fault.reason, str(fault) or None, excerpt(line[:length])))
-            continue
-        if has_crlf and following <= stop and line.endswith(b"\r"):
-            length -= 1
-        rows.append(row)
-        offsets.append(offset)
-        lengths.append(length)
-        hashes.append(hash_of(line if line[0] == 123 and line[-1] == 125 else line.strip().removeprefix(_BOM).strip()))
-    return _Read(len(lines), rows, offsets, lengths, hashes)
+    frames = [_placed(usual_columns(usual), lines, usual_places)] if usual else []
+    if rows:
+        frames.append(_placed(columns.row_columns(rows), lines, row_places))
+    return [pl.concat(frames).sort("byte_offset")] if len(frames) > 1 else frames
+
+
+def _placed(said: dict[str, pl.Series], lines: _Lines, places: list[int]) -> pl.DataFrame:
+    """The columns of the lines at those places, with what the lines themselves say."""
+    texts = lines.texts if len(places) == len(lines.texts) else [lines.texts[place] for place in places]
+    hashes = np.fromiter(
+        (_hash(line if line[0] == 123 and line[-1] == 125 else _body(line)) for line in texts), dtype=np.uint64, count=len(texts)
+    )
+    return columns.lines_frame(said, lines.offsets[places], lines.lengths[places], hashes)
+
+
+def _body(line: bytes) -> bytes:
+    """A line without what may surround its object: white space and a byte-order mark."""
+    return line.strip().removeprefix(_BOM).strip()
+
+
+def _read_line(line: bytes, last_year: int) -> RecordRow:
+    """Read a line of any shape. Raises NotJson or NoRecord where it is no record."""
+    try:
+        record = orjson.loads(line)
+        if type(record) is not dict:
+            raise NoRecord("not_an_object", f"a JSON {_kind(record)}")
+        return read_record(record, last_year)
+    except (orjson.JSONDecodeError, InexactNumber, RecursionError):
+        return _read_exactly(line, last_year)
 
 
 def _read_exactly(line: bytes, last_year: int) -> RecordRow:
     """Read a line that the fast parser refuses or can't read exactly. Raises NotJson or NoRecord where it is no record."""
-    body = line.strip().removeprefix(_BOM).strip()
+    body = _body(line)
     if not body:
         raise NoRecord("blank", "nothing but white space")
     if b"\x00" in body:
@@ -198,7 +220,7 @@ def _read_exactly(line: bytes, last_year: int) -> RecordRow:
             raise NoRecord("lone_surrogate", "half a surrogate pair in the id")
         repaired = replace_surrogates(record)
         surrogate, record = repaired != record, repaired
-    row = read_record(record, CAREFUL, last_year)
+    row = read_record(record, last_year)
     return row._replace(flags=sorted({*row.flags, "lone_surrogate"})) if surrogate else row
 
 

@@ -5,15 +5,14 @@ What does not belong here: bytes, lines and offsets (`lines`), and how a single 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from scholarlake.sources.abstracts import read_abstract
 from scholarlake.sources.authors import AuthorRow, author_keys, read_authors
 from scholarlake.sources.doi import read_doi
 from scholarlake.sources.fields import read_count, read_keywords, read_texts, read_venue, read_year
-from scholarlake.sources.identifiers import Identify, identifier, plain_identifier, plain_references, read_references
-from scholarlake.sources.text import Clean, ascii_text, full_text
+from scholarlake.sources.identifiers import identifier, read_references
+from scholarlake.sources.text import full_text
 from scholarlake.sources.titles import fingerprint, read_title
 
 #: Everything that `flags` of `records` may hold.
@@ -75,19 +74,6 @@ class RecordRow(NamedTuple):
 _new = tuple.__new__  # four times as fast as the named tuple's own constructor, which matters at a million rows
 
 
-class Decoding(NamedTuple):
-    """How the texts of a line are decoded: with care, or fast where the line's bytes show that there is nothing to decode."""
-
-    text: Clean
-    identifier: Identify
-    references: Callable[[Any], tuple[list[str], bool]]
-
-
-CAREFUL = Decoding(full_text, identifier, read_references)
-#: For lines of ASCII without backslash, `<`, `&` and DEL. Gives exactly what CAREFUL gives for them.
-PLAIN = Decoding(ascii_text, plain_identifier, plain_references)
-
-
 class NoRecord(ValueError):
     """The object is no record. `reason` is a reject code."""
 
@@ -107,12 +93,11 @@ def record_id_of(record: dict[str, Any]) -> str:
     return found
 
 
-def read_record(record: dict[str, Any], decoding: Decoding, last_year: int) -> RecordRow:
+def read_record(record: dict[str, Any], last_year: int) -> RecordRow:
     """Normalise one object. last_year is the latest year that counts as usable.
 
     Raises NoRecord where it has no id or is no paper, InexactNumber where an id came as a float.
     """
-    text, as_id, references_of = decoding
     get = record.get
     record_id = record_id_of(record)
     flags: list[str] = []
@@ -120,10 +105,10 @@ def read_record(record: dict[str, Any], decoding: Decoding, last_year: int) -> R
     if given_title is None and any(name in record for name in _OTHER_ENTITY):
         raise NoRecord("not_a_paper", "no title, and fields of an author, venue or organisation")
     title, title_raw = read_title(given_title)
-    abstract, odd = read_abstract(record, text)
+    abstract, odd = read_abstract(record)
     if odd:
         flags.append("abstract_shape")
-    authors, odd = read_authors(get("authors"), text, as_id)
+    authors, odd = read_authors(get("authors"))
     if odd:
         flags.append("author_shape")
     n_citation, odd = read_count(get("n_citation"))
@@ -132,16 +117,16 @@ def read_record(record: dict[str, Any], decoding: Decoding, last_year: int) -> R
     doi, doi_raw, odd = read_doi(get("doi"))
     if odd:
         flags.append("doi_invalid")
-    keywords, odd = read_keywords(get("keywords"), text)
+    keywords, odd = read_keywords(get("keywords"))
     if odd:
         flags.append("keyword_shape")
-    references, odd = references_of(given) if (given := get("references")) else ([], False)
+    references, odd = read_references(given) if (given := get("references")) else ([], False)
     if odd:
         flags.append("reference_shape")
-    urls, odd = read_texts(given, text) if (given := get("url") or get("urls")) else ([], False)
+    urls, odd = read_texts(given) if (given := get("url") or get("urls")) else ([], False)
     if odd:
         flags.append("url_shape")
-    venue, venue_id, odd = read_venue(get("venue"), get("venue_id"), text, as_id)
+    venue, venue_id, odd = read_venue(get("venue"), get("venue_id"))
     if odd:
         flags.append("venue_shape")
     year, year_raw, odd = read_year(get("year"), last_year)
@@ -151,11 +136,11 @@ def read_record(record: dict[str, Any], decoding: Decoding, last_year: int) -> R
         printed = _NOT_PRINTED
     else:
         first = get("page_start")
-        printed = tuple(map(text, (
+        printed = tuple(map(full_text, (
             get("doc_type"), get("volume"), get("issue"), get("page_stat") if first is None else first, get("page_end"), get("issn"),
             get("isbn"), get("publisher"), get("pdf"),
         )))  # fmt: skip
     return _new(RecordRow, (
-        record_id, title, abstract, year, doi, venue, venue_id, authors, keywords, text(get("lang")), *printed,
+        record_id, title, abstract, year, doi, venue, venue_id, authors, keywords, full_text(get("lang")), *printed,
         urls, n_citation, references, title_raw, doi_raw, year_raw, fingerprint(title), author_keys(authors), flags,
     ))  # fmt: skip

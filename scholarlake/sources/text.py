@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
 from typing import Any
-
-Clean = Callable[[Any], str | None]
 
 #: What exporters write for "nothing". A title may truly be "None", so titles take the first set only.
 NULLS = frozenset({"null", "NULL", "Null", "NaN", "nan", "\\N", "undefined"})
 NULLS_AND_NONE = NULLS | {"None", "none"}
-_LONGEST_NULL = max(map(len, NULLS_AND_NONE))
+LONGEST_NULL = max(map(len, NULLS_AND_NONE))
 
 _ENTITY = re.compile(r"&(?:#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});")
 _NESTED_ENTITIES = 3  # `&amp;amp;lt;` occurs: exporters that escape what is escaped
@@ -84,27 +81,15 @@ def full_text(value: Any) -> str | None:
         return None
     if type(value) is str:
         value = clean(value)
-        return None if not value or (len(value) <= _LONGEST_NULL and value in NULLS_AND_NONE) else value
-    return _odd_text(value, full_text)
+        return None if not value or (len(value) <= LONGEST_NULL and value in NULLS_AND_NONE) else value
+    return _odd_text(value)
 
 
-def ascii_text(value: Any) -> str | None:
-    """The same for lines known to be ASCII without backslash, `<`, `&` and DEL: nothing to decode, nothing invisible."""
-    if value is None:
-        return None
-    if type(value) is str:
-        value = value.strip()
-        if "  " in value:
-            value = " ".join(value.split())
-        return None if not value or (len(value) <= _LONGEST_NULL and value in NULLS_AND_NONE) else value
-    return _odd_text(value, ascii_text)
-
-
-def _odd_text(value: Any, text: Clean) -> str | None:
+def _odd_text(value: Any) -> str | None:
     if isinstance(value, (bool, dict)):
         return None
     if isinstance(value, list):
-        return "; ".join(found for found in map(text, value) if found) or None
+        return "; ".join(found for found in map(full_text, value) if found) or None
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return text(str(value))
+    return full_text(str(value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -30,6 +31,7 @@ _DELETED = {
     if (category := unicodedata.category(chr(code)))[0] in "PZ" or category in ("Cc", "Cf", "Cs") or chr(code).isspace()
 }
 _ASCII_DELETED = bytes(code for code in range(128) if code in _DELETED)
+_ASCII_DELETED_IN_LINE = _ASCII_DELETED.replace(b"\n", b"")
 _ASCII_LOWER = bytes.maketrans(bytes(range(65, 91)), bytes(range(97, 123)))
 
 # Headings that stand on thousands of works. Compared folded, and without a number behind them ("Editorial 12").
@@ -103,6 +105,23 @@ def fingerprint(title: str | None) -> str | None:
     if not text or len(normal) + len(_WIDE.findall(normal)) < MIN_CHARACTERS or is_generic(text):
         return None
     return _md5(text.encode("utf-8", "replace")).hexdigest()
+
+
+def fingerprints(titles: Sequence[str | None]) -> list[str | None]:
+    """`fingerprint` of every title. Those in ASCII are folded as one text. No title holds a line feed (`read_title` leaves none)."""
+    found: list[str | None] = [None] * len(titles)
+    places: list[int] = []
+    for place, title in enumerate(titles):
+        if title is not None:
+            if not title.isascii():
+                found[place] = fingerprint(title)
+            elif len(title) >= MIN_CHARACTERS:
+                places.append(place)
+    joined = "\n".join([titles[place] or "" for place in places]).encode().translate(_ASCII_LOWER, _ASCII_DELETED_IN_LINE)
+    for place, folded in zip(places, joined.split(b"\n") if places else (), strict=True):
+        if folded and (len(folded) > _LONGEST_GENERIC or not is_generic(folded.decode())):
+            found[place] = _md5(folded).hexdigest()
+    return found
 
 
 def is_generic(folded: str) -> bool:

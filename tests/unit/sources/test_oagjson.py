@@ -140,6 +140,14 @@ def test_an_integer_id_of_any_length_survives_as_text(number: int) -> None:
     assert row["authors"][0]["id"] == text
 
 
+def test_an_id_with_a_line_feed_inside_shifts_no_key_of_another() -> None:
+    records = parse(
+        b'{"id": "a\\nb", "title": "t", "references": ["c\\nd", "e"]}\n{"id": "f", "title": "t", "references": ["g"]}\n'
+    ).records
+    assert records["record_key"].to_list() == [stable_key("a\nb"), stable_key("f")]
+    assert records["reference_keys"].to_list() == [[stable_key("c\nd"), stable_key("e")], [stable_key("g")]]
+
+
 def test_references_of_another_shape_are_flagged() -> None:
     assert one({"id": "a", "references": [["x"], "b"]})["flags"] == ["reference_shape"]
     assert one({"id": "a", "references": {"id": "c"}})["references"] == ["c"]
@@ -186,25 +194,6 @@ def test_a_bad_year_and_doi_cost_the_field_not_the_record() -> None:
         "n/a",
         ["doi_invalid", "year_unusable"],
     )
-
-
-def test_the_fast_path_and_the_careful_one_make_the_same_record() -> None:
-    record = {
-        "id": "a",
-        "title": "  A title of  some words ",
-        "abstract": "Said so.",
-        "authors": [{"id": " x ", "name": "J.  Smith", "org": "MIT "}],
-        "venue": {"id": 3, "raw": " WWW "},
-        "keywords": ["k "],
-        "references": ["b", " c ", ""],
-        "doi": "10.1000/ABC",
-        "year": 2007,
-    }
-    plain, careful = one(record), one({**record, "pdf": "<"})
-    for row in (plain, careful):
-        for name in ("byte_length", "content_hash", "pdf"):
-            row.pop(name)
-    assert plain == careful
 
 
 def test_the_same_bytes_make_the_same_rows_wherever_a_block_begins() -> None:
