@@ -19,6 +19,8 @@ _SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv", "phd", "md", "dr", "prof"}
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff]")
 # Letters that Unicode does not decompose, as they are usually written without their stroke.
 _STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŧ": "t", "ŋ": "n"})
+# "Ann B. Lee" as most names are: a first name or initial, anything of letters between, a family name of three letters or more.
+_USUAL_NAME = re.compile(r"([A-Za-z]+)(?:[ .][A-Za-z .'-]*)? ([A-Za-z]{3,})")
 _SIGNED = 1 << 63
 _NAME_CACHE = 1 << 17
 
@@ -28,6 +30,14 @@ def fold_name(name: str) -> str:
 
     Accents go, and so do titles, suffixes and the numbers that some dumps put behind namesakes.
     """
+    if usual := _USUAL_NAME.fullmatch(name):
+        first, last = usual[1].lower(), usual[2].lower()
+        if first not in _SUFFIXES and last not in _SUFFIXES:
+            return f"{last} {first[0]}"
+    return _fold_any_name(name)
+
+
+def _fold_any_name(name: str) -> str:
     if not name.isascii():
         if _CJK.search(name):
             return "".join(letter for letter in unicodedata.normalize("NFKC", name).casefold() if letter.isalnum())

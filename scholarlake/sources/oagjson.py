@@ -21,7 +21,7 @@ from scholarlake.sources.identifiers import InexactNumber
 from scholarlake.sources.jsontext import NotJson, has_lone_surrogate, parse_leniently, replace_surrogates
 from scholarlake.sources.lines import Block
 from scholarlake.sources.record import NoRecord, RecordRow, read_record
-from scholarlake.sources.shape import is_utf8, usual_papers
+from scholarlake.sources.shape import usual_papers
 from scholarlake.sources.usual import usual_columns
 
 METHOD = "oag-jsonl"
@@ -142,11 +142,19 @@ def _lines_of(offset: int, data: bytes) -> _Lines:
         texts.pop()
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     offsets = offset + np.cumsum(lengths + 1) - lengths - 1
-    if b"\r\n" in data:
+    if b"\r" in data:  # looking for both bytes takes thirty times as long
         lengths -= np.fromiter((text.endswith(b"\r") for text in texts), dtype=np.int64, count=len(texts))
         if not data.endswith(b"\n"):  # a carriage return at the end of all ends no line
             lengths[-1] = len(texts[-1])
-    return _Lines(texts, offsets, lengths, data.isascii() or is_utf8(data))
+    return _Lines(texts, offsets, lengths, is_utf8(data))
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether bytes are valid UTF-8. Polars looks at many at a time, and makes no text of them as decoding does."""
+    try:
+        return pl.Series([data], dtype=pl.Binary).cast(pl.String).null_count() == 0
+    except pl.exceptions.PolarsError:
+        return False
 
 
 def _read_lines(lines: _Lines, origin: Origin, rejected: list[Reject]) -> list[pl.DataFrame]:

@@ -104,14 +104,14 @@ def usual_papers(lines: Sequence[bytes], valid_utf8: bool, last_year: int) -> li
         and ((year := paper.year) is None or year <= last_year)
         and (type(venue := paper.venue) is not Place or (paper.venue_id is None and bool(venue.id or venue.raw)))
         and (len(line) < _DEEP_BYTES or line.count(b"[") + line.count(b"{") < _MOST_OPENED)
-        and (valid_utf8 or is_utf8(line))
+        and (valid_utf8 or _is_utf8(line))
         and key not in _NO_IDS
         else None
         for paper, line in zip(papers, lines, strict=True)
     ]
 
 
-def is_utf8(line: bytes) -> bool:
+def _is_utf8(line: bytes) -> bool:
     try:
         line.decode()
     except UnicodeDecodeError:

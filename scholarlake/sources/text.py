@@ -59,6 +59,8 @@ def strip_markup(value: str) -> str:
 
 def strip_invisible(value: str) -> str:
     """Drop control and zero-width characters; a lone surrogate, which no table can hold, becomes U+FFFD."""
+    if value.isprintable():  # none of these is
+        return value
     if _SURROGATE.search(value):
         value = _SURROGATE.sub("\ufffd", value)
     return value.translate(_INVISIBLE)

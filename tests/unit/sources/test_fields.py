@@ -6,9 +6,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scholarlake.sources.abstracts import read_abstract
-from scholarlake.sources.authors import author_key, fold_name, read_authors
+from scholarlake.sources.authors import _fold_any_name, author_key, fold_name, read_authors
 from scholarlake.sources.fields import read_count, read_keywords, read_texts, read_venue, read_year
 from scholarlake.sources.identifiers import InexactNumber, identifier, read_references
 from scholarlake.sources.text import full_text
@@ -163,6 +165,18 @@ def test_different_names_do_not() -> None:
     assert len({author_key(name) for name in ("John Smith", "Kate Smith", "John Smyth", "王伟", "王芳", "Иван Петров", "Пётр Иванов")}) == 7
     assert author_key("...") is None
     assert fold_name("") == ""
+
+
+@given(
+    st.one_of(
+        st.text("AbcJr .'-,_", max_size=16),
+        st.lists(
+            st.sampled_from(["Dr", "Jr.", "J.", "J", "III", "PhD", "Ann", "Lee", "O'Neil", "Lee-Ray", "Li", "van", "", "MD."]), max_size=5
+        ).map(" ".join),
+    )
+)
+def test_the_short_way_through_a_usual_name_ends_where_the_long_one_does(name: str) -> None:
+    assert fold_name(name) == _fold_any_name(name)
 
 
 def test_keywords_and_addresses() -> None:

@@ -7,11 +7,13 @@ import json
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scholarlake.lake.contracts import RECORDS, REJECTS
 from scholarlake.lake.hashing import stable_key
 from scholarlake.sources.lines import Block
-from scholarlake.sources.oagjson import REASONS, Origin, Parsed, parse_block, recognises
+from scholarlake.sources.oagjson import REASONS, Origin, Parsed, is_utf8, parse_block, recognises
 from scholarlake.sources.record import FLAGS
 
 ORIGIN = Origin("v3/part'1.json", "v3", "code-1", 2031, 4096)
@@ -35,6 +37,8 @@ def one(record: dict[str, object] | bytes) -> dict[str, object]:
     assert parsed.rejects.height == 0, parsed.rejects.to_dicts()
     return parsed.records.to_dicts()[0]
 
+
+NOT_UTF8 = [b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\xf5\x80\x80\x80", b"\xe2\x82", b"\xf0\x8f\xbf\xbf"]
 
 BAD = {
     b"\\N": "not_json",
@@ -202,6 +206,12 @@ def test_the_same_bytes_make_the_same_rows_wherever_a_block_begins() -> None:
     cut = data.index(b"\n", len(data) // 2) + 1
     halves = pl.concat([parse(data[:cut]).records, parse(data[cut:], cut).records])
     assert whole.equals(halves)
+
+
+@given(st.one_of(st.binary(max_size=8), st.text(max_size=8).map(str.encode), st.sampled_from(NOT_UTF8)))
+def test_valid_utf8_is_what_python_decodes(data: bytes) -> None:
+    assert is_utf8(data) is (data.decode("utf-8", "ignore").encode() == data)
+    assert is_utf8(b"x" * 100 + data) is is_utf8(data)
 
 
 @pytest.mark.parametrize(
