@@ -17,8 +17,7 @@ LISTS = ("authors", "keywords", "urls")
 SCALARS = tuple(
     name
     for name in contracts.PAPERS.columns
-    if name in contracts.RECORDS.columns
-    and name not in (*LISTS, "abstract", "doi", "references", "flags", "method", "code_version")
+    if name in contracts.RECORDS.columns and name not in (*LISTS, "abstract", "doi", "references", "flags", "method", "code_version")
 )
 WIDE = (*SCALARS, *LISTS, "abstract", "doi", "references", "flags")
 """Columns of `records` that a merge reads, besides those that name the record."""
@@ -82,10 +81,7 @@ def _several(rows: pl.DataFrame) -> pl.DataFrame:
 def _united_references(newest: pl.DataFrame) -> pl.DataFrame:
     """paper_id and references: the union as multisets, in the order of the newest record, then of what the next ones add."""
     listed = (
-        newest.select("paper_id", "references")
-        .with_row_index("line")
-        .filter(pl.col("references").list.len() > 0)
-        .explode("references")
+        newest.select("paper_id", "references").with_row_index("line").filter(pl.col("references").list.len() > 0).explode("references")
     )
     # The second mention in one list meets the second mention in another, not the first: numbering them makes a multiset a set.
     numbered = listed.with_columns(pl.int_range(pl.len()).over("line", "references").alias("mention"))

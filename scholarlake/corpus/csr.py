@@ -307,9 +307,7 @@ class CitationGraph:
                 return Route(tuple(self._id(node) for node in nodes), exact)
         return Route((), exact)
 
-    def _layer(
-        self, targets: Nodes, starts: Indices, nodes: Indices, parents: dict[int, int], limit: int
-    ) -> tuple[Indices, bool]:
+    def _layer(self, targets: Nodes, starts: Indices, nodes: Indices, parents: dict[int, int], limit: int) -> tuple[Indices, bool]:
         """The next layer of a search, ascending, and whether it is whole. Notes the first parent of every node in it."""
         sizes = starts[nodes + 1] - starts[nodes]
         reached = self._gather(targets, starts, nodes)

@@ -56,9 +56,7 @@ def shard_inputs(lake: Lake) -> dict[str, str]:
     return {shard: delta.partition_content(lake, "identities", shard).version for shard in lake.shard_keys}
 
 
-def build_papers(
-    lake: Lake, shard: str, run: delta.Commit, progress: Progress = silent, *, recompute: bool = False
-) -> PapersReport:
+def build_papers(lake: Lake, shard: str, run: delta.Commit, progress: Progress = silent, *, recompute: bool = False) -> PapersReport:
     """Merge the papers of a shard whose records changed since they were last merged, and remove those that are gone.
 
     recompute: merge all of them again, because the code that parses or merges changed; only rows that differ are written.

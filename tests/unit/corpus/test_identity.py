@@ -284,9 +284,7 @@ def by_all_pairs(records: list[dict[str, Any]]) -> set[frozenset[str]]:
     }
     rest = [node for node in free if node not in joined]
     keyed = {node for node in rest if title[node] and len(owners[node]) <= 1}
-    loose = components(
-        rest, lambda one, other: one in keyed and other in keyed and title[one] == title[other] and compatible(one, other)
-    )
+    loose = components(rest, lambda one, other: one in keyed and other in keyed and title[one] == title[other] and compatible(one, other))
     whole = [part | {node for node, owner in joined.items() if owner is part} for part in clusters]
     return {frozenset(part) for part in [*whole, *loose]}
 
