@@ -6,6 +6,8 @@ artifacts/…          indices, by content
 receipts/…           what each stage last made, from which inputs
 releases/NAME.json   what readers read
 spool/…              finished items of work under way; safe to lose, dear to redo
+locks/…              held while a partition is written; empty files
+dagster/…            the Dagster instance of this lake: its runs and events
 """
 
 from __future__ import annotations
