@@ -45,6 +45,10 @@ def main() -> None:
     except ScholarLakeError as fault:
         err.print(f"[bold red]error:[/] {_plain(str(fault))}", soft_wrap=True)
         sys.exit(1)
+    except OSError as fault:  # the disk is full, a folder can't be written…: the system's own words, and where
+        where = f" ({fault.filename})" if fault.filename else ""
+        err.print(f"[bold red]error:[/] {_plain(fault.strerror or str(fault))}{_plain(where)}", soft_wrap=True)
+        sys.exit(1)
 
 
 def _plain(text: str) -> str:

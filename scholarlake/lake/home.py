@@ -58,6 +58,8 @@ class Lake:
     @classmethod
     def open_or_create(cls, root: Path, shards: int) -> Lake:
         """Open the lake at root, or make it. Raises LakeError where it has another number of shards."""
+        if root.exists() and not root.is_dir():
+            raise LakeError(f"{root} is a file; name a folder for the lake")
         if not (root / "lake.json").is_file():
             if root.is_dir() and any(root.iterdir()):
                 raise LakeError(f"{root} is not empty and holds no lake; name an empty folder")

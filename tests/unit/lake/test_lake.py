@@ -56,6 +56,12 @@ def test_a_folder_with_other_things_in_it_becomes_no_lake(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_a_file_is_no_place_for_a_lake(tmp_path: Path) -> None:
+    (tmp_path / "lake").write_text("x")
+    with pytest.raises(LakeError, match="is a file"):
+        Lake.open_or_create(tmp_path / "lake", 4)
+
+
 def test_a_missing_lake_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(LakeError, match="scholarlake build"):
         Lake.open(tmp_path / "none")
