@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from scholarlake.dense.faiss_ids import IDS_PER_SHARD
 from scholarlake.dense.vectors import as_matrix
-from scholarlake.errors import LakeError, ModelError
+from scholarlake.errors import IndexDamaged, LakeError, ModelError
 from scholarlake.lake import artifacts
 from scholarlake.lake.artifacts import Artifact
 from scholarlake.lake.hashing import digest
@@ -62,7 +62,7 @@ def build_index(
     """Publish the index of a shard's embeddings. previous: path of the index before, below the lake's root, if there is one.
 
     Raises ModelError where a vector is of another model, LakeError where one is unsound or an id is no id, before anything
-    reaches FAISS; IndexDamaged where the previous index is not what its manifest says.
+    reaches FAISS.
     """
     members = _members(lake, shard, model)
     before = _reusable(lake, previous, model, dimension, dense)
@@ -176,7 +176,10 @@ def _reusable(lake: Lake, previous: str | None, model: str, dimension: int, dens
     """The previous index, where it is of the same model and settings."""
     if previous is None or not (lake.root / previous).is_dir():
         return None
-    before = artifacts.load(lake, previous, verify=True)
+    try:
+        before = artifacts.load(lake, previous, verify=True)
+    except IndexDamaged:  # nothing of it is to be built upon: all of it is made anew
+        return None
     fits = (before.facts["model"], before.facts["dimension"], before.facts["settings"]) == (model, dimension, _settings(dense))
     return before if fits else None
 

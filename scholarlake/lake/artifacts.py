@@ -23,6 +23,7 @@ from scholarlake.lake.hashing import digest, file_checksum
 from scholarlake.lake.home import Lake
 
 WHOLE = "all"
+_REMEDY = "remove its folder and run `scholarlake build`"
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ def publish(lake: Lake, asset: str, partition: str | None, build: Callable[[Path
         name = digest([*(f"{path} {entry['checksum']}" for path, entry in files.items()), _stable(facts)])
         write_json(aside / "manifest.json", {"asset": asset, "partition": partition, "digest": name, "files": files, "facts": facts})
         target = home / name
+        if target.exists() and not _is_intact(target):
+            shutil.rmtree(target)  # equal content was here and has been damaged since
         if not target.exists():
             sync_tree(aside)
             os.replace(aside, target)
@@ -71,17 +74,25 @@ def open_artifact(folder: Path, *, verify: bool = True) -> dict[str, Any]:
         manifest: dict[str, Any] = read_json(folder / "manifest.json")
         files = manifest["files"]
     except (OSError, ValueError, KeyError) as fault:
-        raise IndexDamaged(f"{folder} has no readable manifest ({type(fault).__name__}); build it again") from fault
+        raise IndexDamaged(f"{folder} has no readable manifest ({type(fault).__name__}); {_REMEDY}") from fault
     for name, entry in files.items():
         path = folder / name
         if not path.is_file() or path.stat().st_size != entry["bytes"]:
-            raise IndexDamaged(f"{path} is missing or has another size than its manifest says; build it again")
+            raise IndexDamaged(f"{path} is missing or has another size than its manifest says; {_REMEDY}")
         if verify and file_checksum(path) != entry["checksum"]:
-            raise IndexDamaged(f"{path} does not have the checksum of its manifest; build it again")
+            raise IndexDamaged(f"{path} does not have the checksum of its manifest; {_REMEDY}")
     named = digest([*(f"{path} {entry['checksum']}" for path, entry in files.items()), _stable(manifest["facts"])])
     if named != manifest["digest"]:
-        raise IndexDamaged(f"{folder / 'manifest.json'} was changed; build it again")
+        raise IndexDamaged(f"{folder / 'manifest.json'} was changed; {_REMEDY}")
     return manifest
+
+
+def _is_intact(folder: Path) -> bool:
+    try:
+        open_artifact(folder)
+    except IndexDamaged:
+        return False
+    return True
 
 
 def load(lake: Lake, path: str, *, verify: bool = False) -> Artifact:

@@ -12,8 +12,9 @@ from typing import Any
 
 import orjson
 
-from scholarlake.errors import LakeError
+from scholarlake.errors import IndexDamaged, LakeError
 from scholarlake.lake import receipts
+from scholarlake.lake.artifacts import open_artifact
 from scholarlake.lake.delta import combined
 from scholarlake.lake.hashing import digest
 from scholarlake.lake.home import Lake
@@ -349,7 +350,7 @@ def stale(lake: Lake, name: str, settings: Settings) -> Iterator[Staleness]:
     for partition in partition_keys(lake, name):
         inputs = current_inputs(lake, name, partition)
         receipt = receipts.read(lake, name, partition)
-        reason = _reason(receipt, code_version, inputs) or _unchecked(lake, STAGES[name], partition, receipt)
+        reason = _reason(receipt, code_version, inputs) or _damaged(lake, receipt) or _unchecked(lake, STAGES[name], partition, receipt)
         if reason:
             yield Staleness(name, partition, reason)
 
@@ -363,6 +364,17 @@ def _reason(receipt: receipts.Receipt | None, code_version: str, inputs: Mapping
         return "its code or settings changed"
     moved = sorted(dep for dep in inputs if receipt.inputs.get(dep) != inputs[dep])
     return f"{', '.join(moved)} changed" if moved else None
+
+
+def _damaged(lake: Lake, receipt: receipts.Receipt | None) -> str | None:
+    """Whether files of the artifact are gone or cut. Their checksums are looked at when they are opened: here it would take too long."""
+    if receipt is None or receipt.artifact is None:
+        return None
+    try:
+        open_artifact(lake.root / receipt.artifact, verify=False)
+    except IndexDamaged:
+        return "its files are damaged"
+    return None
 
 
 def _unchecked(lake: Lake, stage: Stage, partition: str | None, receipt: receipts.Receipt | None) -> str | None:

@@ -203,7 +203,7 @@ def test_a_damaged_artifact_is_refused_before_it_is_read(lake: Lake, asset: str,
         path.write_bytes(data[:-1])
     else:
         path.unlink()
-    with pytest.raises(IndexDamaged, match="build it again"):
+    with pytest.raises(IndexDamaged, match="remove its folder"):
         {"search_index": reader.paper, "citation_graph": reader.citations, "vector_index": reader.search}[asset]("p3")
 
 

@@ -153,7 +153,7 @@ def test_a_damaged_index_is_refused_when_opened(lake: Lake, harm: str) -> None:
         embed(lake, vectors(200, seed=1))
         newer = index(lake).artifact.folder(lake) / FILE
         path.write_bytes(newer.read_bytes())
-    with pytest.raises(IndexDamaged, match="build it again"):
+    with pytest.raises(IndexDamaged, match="remove its folder"):
         opened(lake, report)
 
 

@@ -114,6 +114,25 @@ def test_a_damaged_artifact_is_refused(lake: Lake, damage: str) -> None:
         artifacts.open_artifact(folder)
 
 
+def test_publishing_again_mends_what_was_damaged(lake: Lake) -> None:
+    folder = publish(lake).folder(lake)
+    (folder / "index.faiss").write_text("vectorz")
+    assert publish(lake).folder(lake) == folder
+    assert artifacts.open_artifact(folder)["facts"] == {"count": 7}
+
+
+def test_an_artifact_that_is_gone_is_made_again(lake: Lake) -> None:
+    build_all(lake)
+    receipt = receipts.read(lake, "vector_index", "00")
+    assert receipt is not None
+    artifact = publish(lake)
+    begun = receipts.begin(lake, "vector_index", "00", code_version=receipt.code_version, inputs=receipt.inputs, run_id="r")
+    receipts.finish(lake, begun, data_version=receipt.data_version, artifact=artifact.path)
+    assert list(stale(lake, "vector_index", SETTINGS)) == []
+    (artifact.folder(lake) / "index.faiss").unlink()
+    assert [(item.partition, item.reason) for item in stale(lake, "vector_index", SETTINGS)] == [("00", "its files are damaged")]
+
+
 # -- stages
 
 
