@@ -22,7 +22,8 @@ from scholarlake.lake import contracts, delta, receipts
 from scholarlake.lake.artifacts import Artifact
 from scholarlake.lake.delta import Commit
 from scholarlake.lake.home import Lake
-from scholarlake.lake.stages import STAGES, Settings, Stage, current_inputs
+from scholarlake.lake.judgement import Present
+from scholarlake.lake.stages import STAGES, Settings, Stage
 from scholarlake.profile import Profile
 
 OWNERS = ["team:scholarlake"]
@@ -130,7 +131,7 @@ def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage
     lake, settings = resource.open(), resource.settings()
     partition = context.partition_key if context.has_partition_key else None
     code_version = stage.code_version(settings)
-    inputs = current_inputs(lake, stage.name, partition)
+    inputs = Present(lake).inputs(stage.name, partition)
     begun = receipts.begin(lake, stage.name, partition, code_version=code_version, inputs=inputs, run_id=context.run_id)
     step = Step(
         lake,

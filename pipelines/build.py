@@ -11,7 +11,8 @@ from pipelines.project import Places, open_instance
 from pipelines.refresh import Failed, Ran, Refresh, Step, needed_for, refresh
 from scholarlake.lake import receipts, releases
 from scholarlake.lake.home import Lake
-from scholarlake.lake.stages import STAGES, NotReady, partition_keys, stale
+from scholarlake.lake.judgement import Judgement, Present, Staleness
+from scholarlake.lake.stages import STAGES
 from scholarlake.sources.dumps import list_parts
 
 
@@ -47,7 +48,7 @@ def status(*, lake: Path | None = None, dumps: Path | None = None, profile: str 
         "lake": str(opened.root),
         "release": known[-1] if known else None,
         "assets": [_made(opened, name) for name in STAGES],
-        "stale": [item for name in STAGES if not STAGES[name].observed for item in _stale(opened, name, settings)],
+        "stale": _stale(opened, settings),
     }
 
 
@@ -55,14 +56,22 @@ def _made(lake: Lake, name: str) -> dict[str, Any]:
     found = [receipt for receipt in receipts.read_all(lake, name) if receipt.is_done]
     return {
         "asset": name,
-        "partitions": len(partition_keys(lake, name)) if STAGES[name].partitions else None,
+        "partitions": len(Present(lake).partitions(name)) if STAGES[name].partitions else None,
         "rows": sum(receipt.rows for receipt in found) if found and not STAGES[name].observed else None,
         "made_at": max((receipt.at for receipt in found), default=None),
     }
 
 
-def _stale(lake: Lake, name: str, settings: Any) -> list[dict[str, Any]]:
-    try:
-        return [{"asset": item.asset, "partition": item.partition, "reason": item.reason} for item in stale(lake, name, settings)]
-    except NotReady as fault:
-        return [{"asset": name, "partition": None, "reason": f"waits: {fault}"}]
+def _stale(lake: Lake, settings: Any) -> list[dict[str, Any]]:
+    """What must be made now, and below it what waits for it: an asset that waits is one entry, whatever its partitions."""
+    judgement = Judgement(Present(lake), settings)
+    found = []
+    for name in STAGES:
+        found += [_entry(item, "stale") for item in judgement.stale(name)]
+        if waiting := next(judgement.waiting(name), None):
+            found.append({**_entry(waiting, "waits"), "partition": None})
+    return found
+
+
+def _entry(item: Staleness, state: str) -> dict[str, Any]:
+    return {"asset": item.asset, "partition": item.partition, "reason": item.reason, "state": state}

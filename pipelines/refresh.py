@@ -18,7 +18,8 @@ from assets.stage import WATCHER
 from resources.lake import LakeResource
 from scholarlake.lake import receipts, releases
 from scholarlake.lake.home import Lake
-from scholarlake.lake.stages import STAGES, NotReady, Staleness, stage, stale
+from scholarlake.lake.judgement import Judgement, Present, Staleness
+from scholarlake.lake.stages import STAGES, stage
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -46,10 +47,11 @@ class Failed:
 
 @dataclass
 class Refresh:
-    """What a refresh did."""
+    """What a refresh did. waiting: how many partitions could not be looked at, because something above them failed."""
 
     ran: list[Ran] = field(default_factory=list)
     failed: list[Failed] = field(default_factory=list)
+    waiting: int = 0
     release: str | None = None
     seconds: float = 0.0
 
@@ -78,8 +80,8 @@ def refresh(
     during: Callable[[int, int | None, str], object] | None = None,
     after: Callable[[Step, Ran | Failed], object] = lambda _step, _outcome: None,
 ) -> Refresh:
-    """Make what is stale, up to an asset. A partition that fails fails alone: the others of its asset still run, what is
-    below does not. during is told how far a partition has come: done, total where it is known, of what.
+    """Make what is stale, up to an asset. A partition that fails fails alone: all that is not made from it still runs.
+    during is told how far a partition has come: done, total where it is known, of what.
 
     Raises ScholarLakeError, before anything is changed, where the dump folder, the profile or the lake can't be used.
     """
@@ -93,11 +95,9 @@ def refresh(
     for name in wanted:
         if STAGES[name].observed:
             continue
-        try:
-            todo = list(stale(lake, name, settings))
-        except NotReady as fault:
-            outcome.failed.append(Failed(name, str(fault), ""))
-            break
+        judgement = Judgement(Present(lake), settings)
+        todo = list(judgement.stale(name))
+        outcome.waiting += sum(1 for _ in judgement.waiting(name))
         for number, item in enumerate(todo, 1):
             step = Step(item, number, len(todo))
             before(step)
@@ -107,10 +107,8 @@ def refresh(
             else:
                 outcome.ran.append(result)
             after(step, result)
-            done = f"failed  {result.where}: {result.why}" if isinstance(result, Failed) else f"made    {_where(item)}"
+            done = f"failed  {result.where}: {result.why}" if isinstance(result, Failed) else f"made    {item.where}"
             say(f"{done}  ({item.reason})")
-        if outcome.failed:
-            break
     known = releases.names(lake)
     outcome.release = known[-1] if known else None
     outcome.seconds = time.monotonic() - started
@@ -142,7 +140,7 @@ def _run(
         raise_on_error=False,
     )
     if not result.success:
-        return Failed(_where(item), _why(lake, item, result), result.run_id)
+        return Failed(item.where, _why(lake, item, result), result.run_id)
     receipt = receipts.read(lake, item.asset, item.partition)
     return Ran(item.asset, item.partition, item.reason, time.monotonic() - started, receipt.rows if receipt else 0, result.run_id)
 
@@ -159,7 +157,3 @@ def _why(lake: Lake, item: Staleness, result: dg.ExecuteInProcessResult) -> str:
                 error = error.cause
             return " ".join(error.message.split())
     return "the run failed; see it in the Dagster UI"
-
-
-def _where(item: Staleness) -> str:
-    return item.asset if item.partition is None else f"{item.asset} [{item.partition}]"

@@ -190,7 +190,7 @@ def render_build(outcome: Mapping[str, Any]) -> RenderableType:
 def render_status(state: Mapping[str, Any]) -> RenderableType:
     """What a lake holds and what is stale.
 
-    state: "lake", "release", "assets" (asset, partitions, rows, made_at), "stale" (asset, partition, reason); what is missing is left out.
+    state: "lake", "release", "assets" (asset, partitions, rows, made_at), "stale" (asset, partition, reason, state); what is missing is left out.
     """
     parts: list[RenderableType] = [
         Text.assemble(("lake     ", "dim"), _plain(str(state.get("lake", "")))),
@@ -202,22 +202,27 @@ def render_status(state: Mapping[str, Any]) -> RenderableType:
     if assets:
         table = _table("asset", numbers=("partitions", "rows"), last=("made (UTC)", "state"))
         for one in assets:
-            waiting = sum(other.get("asset") == one.get("asset") for other in stale)
+            its = [other.get("state", "stale") for other in stale if other.get("asset") == one.get("asset")]
             rows = f"{one['rows']:,}" if isinstance(one.get("rows"), int) else ""
-            look = Text(f"{waiting} stale", style="yellow") if waiting else Text("current", style="green")
+            known = [f"{its.count('stale')} stale"] if "stale" in its else []
+            look = (
+                Text(", ".join([*known, *(["waits"] if "waits" in its else [])]), style="yellow") if its else Text("current", style="green")
+            )
             made = str(one.get("made_at") or "").replace("T", " ")[:16]
             table.add_row(str(one.get("asset")), str(one.get("partitions") or ""), rows, made, look)
         parts += [table, Text("")]
     for one in stale[:_ROWS_SHOWN]:
         where = str(one.get("asset")) + (f" [{one['partition']}]" if one.get("partition") else "")
-        parts.append(Text.assemble(("stale  ", "yellow"), _plain(where), ("  " + _plain(str(one.get("reason") or "")), "dim")))
+        parts.append(
+            Text.assemble(
+                (f"{one.get('state', 'stale'):<7}", "yellow"), _plain(where), ("  " + _plain(str(one.get("reason") or "")), "dim")
+            )
+        )
     if len(stale) > _ROWS_SHOWN:
         parts.append(Text(f"and {len(stale) - _ROWS_SHOWN:,} more", style="dim"))
-    parts.append(
-        Text("nothing is stale", style="green")
-        if not stale
-        else Text(f"{len(stale):,} stale; `scholarlake build` makes them", style="yellow")
-    )
+    count = sum(one.get("state", "stale") == "stale" for one in stale)
+    said = Text(f"{count:,} stale; `scholarlake build` makes them", style="yellow") if stale else Text("nothing is stale", style="green")
+    parts.append(said)
     return Group(*parts)
 
 

@@ -22,7 +22,8 @@ from scholarlake.lake.artifacts import load as load_artifact
 from scholarlake.lake.contracts import TABLES
 from scholarlake.lake.files import read_json, write_json
 from scholarlake.lake.home import Lake
-from scholarlake.lake.stages import STAGES, NotReady, Settings, current_inputs, partition_keys
+from scholarlake.lake.judgement import NotReady, Present, named
+from scholarlake.lake.stages import STAGES, Settings
 
 _NAME = re.compile(r"r(\d{4,})\Z")
 
@@ -134,17 +135,18 @@ def snippets(lake: Lake, release: Release, table: str) -> dict[str, str]:
 def _prove_one_cut(lake: Lake, settings: Settings) -> dict[str, str]:
     """Every pinned partition's data version, once each was made from the versions pinned with it and passed its checks."""
     versions: dict[str, str] = {}
+    present = Present(lake)
     for name in _pinned_stages():
         stage = STAGES[name]
-        for partition in partition_keys(lake, name):
-            where = name if partition is None else f"{name} [{partition}]"
-            receipt = receipts.read(lake, name, partition)
+        for partition in present.partitions(name):
+            where = named(name, partition)
+            receipt = present.receipt(name, partition)
             if receipt is None or not receipt.is_done:
                 raise ReleaseError(f"{where} is not finished; run `scholarlake build`")
             if not stage.observed and receipt.code_version != stage.code_version(settings):
                 raise ReleaseError(f"{where} was made by other code or settings; run `scholarlake build`")
             try:
-                inputs = current_inputs(lake, name, partition)
+                inputs = present.inputs(name, partition)
             except NotReady as fault:
                 raise ReleaseError(str(fault)) from fault
             moved = [dep for dep, version in inputs.items() if receipt.inputs.get(dep) != version]

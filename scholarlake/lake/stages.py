@@ -1,30 +1,25 @@
 """The graph of assets: every stage's dependencies, partitioning, outputs and version, in one place.
 
-Dagster's assets take theirs from here, and so do the plan of what is stale and the release's proof of one cut.
-What does not belong here: how a stage works.
+Dagster's assets take theirs from here, and so do the judgement of what is stale and the release's proof of one cut.
+What does not belong here: how a stage works, and what state it is in (`judgement`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from scholarlake.errors import IndexDamaged, LakeError
-from scholarlake.lake import receipts
-from scholarlake.lake.artifacts import open_artifact
-from scholarlake.lake.delta import combined
+from scholarlake.errors import LakeError
 from scholarlake.lake.hashing import digest
-from scholarlake.lake.home import Lake
 from scholarlake.profile import Profile
 
 PART, SHARD = "dump_part", "shard"
 
-
-class NotReady(LakeError):
-    """A stage was asked for before what it depends on was made."""
+#: The kinds of partitions that come and go with the sources, and the observed asset whose partitions say which there are.
+OBSERVED_BY = {PART: "oag_dump"}
 
 
 @dataclass(frozen=True)
@@ -298,92 +293,3 @@ def stage(name: str) -> Stage:
     if name not in STAGES:
         raise LakeError(f"no asset {name!r}; there are: {', '.join(STAGES)}")
     return STAGES[name]
-
-
-def partition_keys(lake: Lake, name: str) -> list[str | None]:
-    """The partitions an asset has in this lake now: the parts of the dump as last observed, the shards, or [None]."""
-    partitions = STAGES[name].partitions
-    if partitions == SHARD:
-        return list(lake.shard_keys)
-    if partitions == PART:
-        return [receipt.partition for receipt in receipts.read_all(lake, "oag_dump")]
-    return [None]
-
-
-def current_inputs(lake: Lake, name: str, partition: str | None) -> dict[str, str]:
-    """The data version of everything a partition depends on, as it is now. Raises NotReady where something was never finished."""
-    own = STAGES[name].partitions
-    return {dep: _version_of(lake, dep, partition if STAGES[dep].partitions == own else None) for dep in STAGES[name].deps}
-
-
-def _version_of(lake: Lake, name: str, partition: str | None) -> str:
-    if STAGES[name].partitions is None or partition is not None:
-        return _done(lake, name, partition).data_version
-    return combined({str(key): _done(lake, name, key).data_version for key in partition_keys(lake, name)})
-
-
-def _done(lake: Lake, name: str, partition: str | None) -> receipts.Receipt:
-    receipt = receipts.read(lake, name, partition)
-    where = name if partition is None else f"{name} [{partition}]"
-    if receipt is None or not receipt.is_done:
-        raise NotReady(f"{where} has {'never been made' if receipt is None else 'not been finished'}; run `scholarlake build`")
-    if why := _unchecked(lake, STAGES[name], partition, receipt):
-        raise NotReady(f"{where}: {why}; mend it and run `scholarlake build`")
-    return receipt
-
-
-@dataclass(frozen=True)
-class Staleness:
-    """A partition that must be made, and why, in words."""
-
-    asset: str
-    partition: str | None
-    reason: str
-
-
-def stale(lake: Lake, name: str, settings: Settings) -> Iterator[Staleness]:
-    """The partitions of an asset that are not what their inputs, code and settings would make of them now.
-
-    Raises NotReady where something above has never been made.
-    """
-    code_version = STAGES[name].code_version(settings)
-    for partition in partition_keys(lake, name):
-        inputs = current_inputs(lake, name, partition)
-        receipt = receipts.read(lake, name, partition)
-        reason = _reason(receipt, code_version, inputs) or _damaged(lake, receipt) or _unchecked(lake, STAGES[name], partition, receipt)
-        if reason:
-            yield Staleness(name, partition, reason)
-
-
-def _reason(receipt: receipts.Receipt | None, code_version: str, inputs: Mapping[str, str]) -> str | None:
-    if receipt is None:
-        return "first time"
-    if not receipt.is_done:
-        return "a run of it ended half way"
-    if receipt.code_version != code_version:
-        return "its code or settings changed"
-    moved = sorted(dep for dep in inputs if receipt.inputs.get(dep) != inputs[dep])
-    return f"{', '.join(moved)} changed" if moved else None
-
-
-def _damaged(lake: Lake, receipt: receipts.Receipt | None) -> str | None:
-    """Whether files of the artifact are gone or cut. Their checksums are looked at when they are opened: here it would take too long."""
-    if receipt is None or receipt.artifact is None:
-        return None
-    try:
-        open_artifact(lake.root / receipt.artifact, verify=False)
-    except IndexDamaged:
-        return "its files are damaged"
-    return None
-
-
-def _unchecked(lake: Lake, stage: Stage, partition: str | None, receipt: receipts.Receipt | None) -> str | None:
-    """Which blocking check has not passed on what is there: a run may have ended between the making and the checking."""
-    outcomes = receipts.checks(lake, stage.name, partition)
-    for check in stage.blocking:
-        outcome = outcomes.get(check)
-        if outcome is None or receipt is None or outcome.data_version != receipt.data_version:
-            return f"check {check} has not run"
-        if not outcome.passed:
-            return f"check {check} failed"
-    return None

@@ -10,7 +10,8 @@ from scholarlake.errors import IndexDamaged, LakeError, ReleaseError
 from scholarlake.lake import artifacts, receipts, releases
 from scholarlake.lake.files import build_folder, write_json
 from scholarlake.lake.home import Lake
-from scholarlake.lake.stages import PART, STAGES, NotReady, Settings, Stage, current_inputs, partition_keys, stale
+from scholarlake.lake.judgement import Judgement, NotReady, Present, State
+from scholarlake.lake.stages import PART, STAGES, Settings, Stage
 from scholarlake.profile import Profile, ProfileError, load
 
 SETTINGS = Settings(Profile(name="test", shards=2), "model-a")  # type: ignore[call-arg]
@@ -23,7 +24,7 @@ def lake(tmp_path: Path) -> Lake:
 
 def finish(lake: Lake, name: str, partition: str | None, version: str, settings: Settings = SETTINGS) -> receipts.Receipt:
     stage = STAGES[name]
-    inputs = {} if stage.observed else current_inputs(lake, name, partition)
+    inputs = {} if stage.observed else Present(lake).inputs(name, partition)
     for check in stage.blocking:
         receipts.record_check(lake, name, partition, receipts.CheckOutcome(check, True, True, version))
     begun = receipts.begin(lake, name, partition, code_version=stage.code_version(settings), inputs=inputs, run_id="r")
@@ -34,8 +35,12 @@ def build_all(lake: Lake, version: str = "1") -> None:
     finish(lake, "oag_dump", "a.jsonl", version)
     for name in STAGES:
         if name not in ("oag_dump", "release"):
-            for partition in partition_keys(lake, name):
+            for partition in Present(lake).partitions(name):
                 finish(lake, name, partition, version)
+
+
+def why_stale(lake: Lake, name: str) -> list[tuple[str | None, str]]:
+    return [(item.partition, item.reason) for item in Judgement(Present(lake), SETTINGS).stale(name)]
 
 
 # -- the folder
@@ -128,9 +133,9 @@ def test_an_artifact_that_is_gone_is_made_again(lake: Lake) -> None:
     artifact = publish(lake)
     begun = receipts.begin(lake, "vector_index", "00", code_version=receipt.code_version, inputs=receipt.inputs, run_id="r")
     receipts.finish(lake, begun, data_version=receipt.data_version, artifact=artifact.path)
-    assert list(stale(lake, "vector_index", SETTINGS)) == []
+    assert why_stale(lake, "vector_index") == []
     (artifact.folder(lake) / "index.faiss").unlink()
-    assert [(item.partition, item.reason) for item in stale(lake, "vector_index", SETTINGS)] == [("00", "its files are damaged")]
+    assert why_stale(lake, "vector_index") == [("00", "its files are damaged")]
 
 
 # -- stages
@@ -140,30 +145,45 @@ def test_a_stage_is_not_ready_while_something_above_it_is_half_done(lake: Lake) 
     finish(lake, "oag_dump", "a.jsonl", "1")
     finish(lake, "dump_manifest", None, "1")
     with pytest.raises(NotReady, match="records"):
-        current_inputs(lake, "identities", None)
+        Present(lake).inputs("identities", None)
     receipts.begin(lake, "records", "a.jsonl", code_version="1", inputs={}, run_id="r")
     with pytest.raises(NotReady, match="not been finished"):
-        current_inputs(lake, "identities", None)
+        Present(lake).inputs("identities", None)
 
 
 def test_what_is_stale_is_just_what_changed_and_says_why(lake: Lake) -> None:
     build_all(lake)
-    assert [list(stale(lake, name, SETTINGS)) for name in STAGES if not STAGES[name].observed and name != "release"] == [[]] * 12
+    fresh = Judgement(Present(lake), SETTINGS)
+    assert [
+        (name, key) for name in STAGES for key in Present(lake).partitions(name) if fresh.verdict(name, key).state is not State.FRESH
+    ] == [("release", None)]
 
     receipts.record_check(lake, "papers", "00", receipts.CheckOutcome("papers_contract", False, True, "1"))
-    assert [(item.partition, item.reason) for item in stale(lake, "papers", SETTINGS)] == [("00", "check papers_contract failed")]
+    assert why_stale(lake, "papers") == [("00", "check papers_contract failed")]
     with pytest.raises(NotReady, match=r"papers \[00\]: check papers_contract failed"):
-        current_inputs(lake, "embeddings", "00")
-    assert current_inputs(lake, "embeddings", "01"), "the other shard passed, and what is below it may go on"
+        Present(lake).inputs("embeddings", "00")
+    assert Present(lake).inputs("embeddings", "01"), "the other shard passed, and what is below it may go on"
     receipts.record_check(lake, "papers", "00", receipts.CheckOutcome("papers_contract", True, True, "1"))
 
     finish(lake, "shard_inputs", "01", "2")
-    assert [(item.partition, item.reason) for item in stale(lake, "papers", SETTINGS)] == [("01", "shard_inputs changed")]
-    assert list(stale(lake, "citations", SETTINGS)) == []
+    assert why_stale(lake, "papers") == [("01", "shard_inputs changed")]
+    assert why_stale(lake, "citations") == []
 
     stricter = Settings(SETTINGS.profile.model_copy(update={"core": SETTINGS.profile.core.model_copy(update={"min_in": 3})}), "model-a")
-    assert [item.reason for item in stale(lake, "degrees", stricter)] == ["its code or settings changed"]
-    assert [item.partition for item in stale(lake, "embeddings", Settings(SETTINGS.profile, "model-b"))] == ["00", "01"]
+    assert [item.reason for item in Judgement(Present(lake), stricter).stale("degrees")] == ["its code or settings changed"]
+    other_model = Judgement(Present(lake), Settings(SETTINGS.profile, "model-b"))
+    assert [item.partition for item in other_model.stale("embeddings")] == ["00"]
+    assert [(item.partition, item.reason) for item in other_model.waiting("embeddings")] == [("01", "waits for papers [01]")]
+
+
+def test_what_a_look_found_is_judged_before_anything_is_written(lake: Lake) -> None:
+    build_all(lake)
+    seen = {"oag_dump": {"a.jsonl": "1", "b.jsonl": "1"}}
+    judgement = Judgement(Present(lake, seen), SETTINGS)
+    assert [(item.where, item.reason) for item in judgement.stale("records")] == [("records [b.jsonl]", "first time")]
+    assert [item.reason for item in judgement.stale("dump_manifest")] == ["oag_dump changed"]
+    assert [item.reason for item in judgement.waiting("identities")] == ["waits for dump_manifest"]
+    assert [receipt.partition for receipt in receipts.read_all(lake, "oag_dump")] == ["a.jsonl"]
 
 
 def test_every_dependency_is_a_stage_that_comes_before() -> None:
