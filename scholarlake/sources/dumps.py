@@ -20,7 +20,8 @@ from scholarlake.lake.hashing import file_checksum
 from scholarlake.sources import oagjson, streams
 from scholarlake.sources.editions import edition_key
 from scholarlake.sources.lines import Block
-from scholarlake.sources.oagjson import Origin, Parsed
+from scholarlake.sources.oagjson import Parsed
+from scholarlake.sources.units import Origin
 
 HEAD_BYTES = 1 << 20  # how much of a part is looked at to recognise it
 

@@ -25,7 +25,7 @@ from scholarlake.profile import Reading
 from scholarlake.sources import dumps, lines, pool, streams
 from scholarlake.sources.dumps import Part
 from scholarlake.sources.lines import Block
-from scholarlake.sources.oagjson import Origin
+from scholarlake.sources.units import Origin
 
 _USUAL_RATIO = 4  # uncompressed to compressed bytes of JSON, for a guess only
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scholarlake.lake.contracts import RECORDS, REJECTS
 from scholarlake.lake.hashing import stable_key
 from scholarlake.sources.lines import Block
-from scholarlake.sources.oagjson import REASONS, Origin, Parsed, is_utf8, parse_block, recognises
+from scholarlake.sources.oagjson import REASONS, Parsed, parse_block, recognises
 from scholarlake.sources.record import FLAGS
+from scholarlake.sources.units import Origin, is_utf8
 
 ORIGIN = Origin("v3/part'1.json", "v3", "code-1", 2031, 4096)
 GOOD = b'{"id": "g%d", "title": "A good line, the %dth of them"}'

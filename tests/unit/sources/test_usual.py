@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scholarlake.sources import oagjson, streams
+from scholarlake.sources import streams, units
 from scholarlake.sources.lines import Block
-from scholarlake.sources.oagjson import Origin, Parsed, parse_block
+from scholarlake.sources.oagjson import Parsed, parse_block
 from scholarlake.sources.shape import Paper, usual_papers
 from scholarlake.sources.titles import fingerprint, fingerprints
+from scholarlake.sources.units import Origin
 
 REPOSITORY = Path(__file__).parents[3]
 REAL = REPOSITORY.parent / "shared" / "real"
@@ -28,7 +29,7 @@ def both(data: bytes, origin: Origin = ORIGIN) -> tuple[Parsed, Parsed]:
     """The block as it is read, and as it is read with no paper taken for usual."""
     block = Block(7, data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(oagjson, "usual_papers", lambda lines, valid_utf8, last_year: [None] * len(lines))
+        patch.setattr(units, "usual_papers", lambda lines, valid_utf8, last_year: [None] * len(lines))
         one_by_one = parse_block(block, origin)
     return parse_block(block, origin), one_by_one
 
