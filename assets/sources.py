@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 import dagster as dg
 
@@ -10,43 +12,83 @@ from assets.partitions import DUMP_PARTS
 from assets.stage import Made, Step, makes, report_observed
 from resources.lake import LakeResource
 from scholarlake import pictures
+from scholarlake.errors import SourceError
 from scholarlake.lake import delta, receipts
 from scholarlake.lake.hashing import digest
 from scholarlake.lake.home import Lake
 from scholarlake.lake.stages import PART
-from scholarlake.sources.dumps import Part, inspect_part, list_parts, manifest_frame, part_file
+from scholarlake.sources.dumps import Part, PartFile, list_parts, manifest_frame, part_file
 from scholarlake.sources.ingest import ingest_part
+from scholarlake.sources.watch import AT_ONCE, Attention, Known, Look, look
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a look at the dump folder found."""
+    """What came of a look at the dump folder. absent: parts that are not there, whether or not they were taken for gone."""
 
     parts: int
     changed: int
     removed: int
+    look: Look
+    absent: frozenset[str]
+
+    def __str__(self) -> str:
+        said = [f"{self.parts} parts in the dump, {self.changed} new or changed, {self.removed} gone"]
+        said += [f"{len(self.look.unsettled)} still being written"] if self.look.unsettled else []
+        said += [f"{len(self.look.postponed)} not come to yet"] if self.look.postponed else []
+        return "; ".join([*said, *self.look.faults])
 
 
-def observe_dump(instance: dg.DagsterInstance, resource: LakeResource) -> Seen:
-    """Look at every part's bytes; report those that are new or changed, and take away the keys of those that are gone.
+def observe_dump(instance: dg.DagsterInstance, resource: LakeResource, attention: Attention = AT_ONCE) -> Seen:
+    """Look at the parts of the dump; report those that are new or changed, and take away the keys of those that are gone.
 
     Raises SourceError, before anything is reported, where the folder or a part of it can't be read.
     """
     lake = resource.open()
-    parts = [inspect_part(file) for file in list_parts(resource.dump_folder())]
-    known = {str(receipt.partition): receipt.data_version for receipt in receipts.read_all(lake, "oag_dump") if receipt.is_done}
-    present = {part.key for part in parts}
-    instance.add_dynamic_partitions(PART, sorted(present))
-    for part in parts:
+    found = look(list_parts(resource.dump_folder()), known_parts(lake), attention)
+    if found.faults:
+        raise SourceError("; ".join(found.faults))
+    return report(instance, lake, found)
+
+
+def glance_at_dump(instance: dg.DagsterInstance, resource: LakeResource, attention: Attention, absent_before: Collection[str]) -> Seen:
+    """The same, time and again: a part that can't be read is left as it was known, and one that is not there is taken for gone
+    only if the glance before missed it too, because it may be about to be replaced."""
+    lake = resource.open()
+    found = look(list_parts(resource.dump_folder()), known_parts(lake), attention)
+    return report(instance, lake, found, absent_before)
+
+
+def report(instance: dg.DagsterInstance, lake: Lake, found: Look, absent_before: Collection[str] | None = None) -> Seen:
+    """Tell Dagster and the lake what a look found."""
+    known = known_parts(lake)
+    absent = frozenset(set(known) - found.keys)
+    gone = absent if absent_before is None else absent & set(absent_before)
+    instance.add_dynamic_partitions(PART, sorted(found.parts))
+    for key, seen in sorted(found.parts.items()):
+        part = seen.part
         facts = {"bytes": part.file.bytes, "reader": part.reader, "compression": part.compression, "edition": part.edition}
-        report_observed(instance, lake, "oag_dump", part.key, part.checksum, run_id="", metadata=facts)
+        silent = {"signature": seen.signature}
+        report_observed(instance, lake, "oag_dump", key, part.checksum, run_id="", metadata=facts, silent=silent)
     for key in instance.get_dynamic_partitions(PART):
-        if key not in present:
+        if key in gone or key not in found.keys | absent:
             instance.delete_dynamic_partition(DUMP_PARTS.name or PART, key)
-    gone = set(known) - present
     for key in gone:
         receipts.forget(lake, "oag_dump", key)
-    return Seen(len(parts), sum(known.get(part.key) != part.checksum for part in parts), len(gone))
+    changed = sum(key not in known or known[key].part.checksum != seen.part.checksum for key, seen in found.parts.items())
+    return Seen(len(found.parts), changed, len(gone), found, absent)
+
+
+def known_parts(lake: Lake) -> dict[str, Known]:
+    """The parts as they were last observed."""
+    found = {}
+    for receipt in receipts.read_all(lake, "oag_dump"):
+        if receipt.is_done:
+            key, facts = str(receipt.partition), receipt.facts
+            file = PartFile(key, key.rpartition("/")[0], Path(key), int(facts["bytes"]), "", 0.0)
+            part = Part(file, receipt.data_version, str(facts["reader"]), str(facts["compression"]))
+            found[key] = Known(part, str(facts.get("signature", "")))
+    return found
 
 
 @makes("dump_manifest")

@@ -15,6 +15,7 @@ from typing import Any
 import dagster as dg
 from dagster import AssetKey
 
+from assets import runs
 from assets.partitions import partitions_of
 from resources.lake import LakeResource
 from scholarlake.errors import ScholarLakeError
@@ -89,7 +90,7 @@ def makes(name: str) -> Callable[[Maker], Maker]:
     return register
 
 
-def asset_for(stage: Stage, settings: Settings) -> dg.AssetsDefinition:
+def asset_for(stage: Stage, settings: Settings, automation: dg.AutomationCondition[AssetKey]) -> dg.AssetsDefinition:
     """The Dagster asset of a stage, with its code version under these settings."""
     maker = _MAKERS[stage.name]
 
@@ -100,6 +101,7 @@ def asset_for(stage: Stage, settings: Settings) -> dg.AssetsDefinition:
         description=f"{stage.about}\n\n{(maker.__doc__ or '').strip()}",
         partitions_def=partitions_of(stage.partitions, settings.profile.shards),
         code_version=stage.code_version(settings),
+        automation_condition=automation,
         kinds=set(stage.kinds),
         owners=OWNERS,
         tags={"stage": stage.group},
@@ -128,6 +130,7 @@ def spec_for(stage: Stage, settings: Settings) -> dg.AssetSpec:
 
 def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage, maker: Maker) -> dg.MaterializeResult:  # type: ignore[type-arg]
     started = time.monotonic()
+    runs.claim(context.instance, context.run_id)
     lake, settings = resource.open(), resource.settings()
     partition = context.partition_key if context.has_partition_key else None
     code_version = stage.code_version(settings)
@@ -266,18 +269,32 @@ def _logged_progress(context: dg.AssetExecutionContext) -> Callable[[int, int | 
     return report
 
 
-def all_assets(settings: Settings) -> Iterable[dg.AssetsDefinition | dg.AssetSpec]:
+def all_assets(settings: Settings, automation: dg.AutomationCondition[AssetKey]) -> Iterable[dg.AssetsDefinition | dg.AssetSpec]:
     """Every asset of the project, in the order of the graph."""
     for stage in STAGES.values():
-        yield spec_for(stage, settings) if stage.observed else asset_for(stage, settings)
+        yield spec_for(stage, settings) if stage.observed else asset_for(stage, settings, automation)
 
 
 def report_observed(
-    instance: dg.DagsterInstance, lake: Lake, name: str, partition: str, data_version: str, *, run_id: str, metadata: Mapping[str, Any]
+    instance: dg.DagsterInstance,
+    lake: Lake,
+    name: str,
+    partition: str,
+    data_version: str,
+    *,
+    run_id: str,
+    metadata: Mapping[str, Any],
+    silent: Mapping[str, Any] | None = None,
 ) -> None:
-    """Tell Dagster and the lake of an observed partition's content, unless both know it already."""
+    """Tell Dagster and the lake of an observed partition's content, unless both know it already.
+
+    silent: facts that the lake keeps and Dagster is not told: a change of them alone is no event.
+    """
     known = receipts.read(lake, name, partition)
+    facts = {**plain(metadata), **(silent or {})}
     if known is not None and known.is_done and known.data_version == data_version:
+        if known.facts != facts:
+            receipts.finish(lake, known, data_version=data_version, facts=facts)
         return
     begun = receipts.begin(lake, name, partition, code_version=STAGES[name].version, inputs={}, run_id=run_id)
     instance.report_runless_asset_event(
@@ -288,4 +305,4 @@ def report_observed(
             tags={"dagster/data_version": data_version},
         )
     )
-    receipts.finish(lake, begun, data_version=data_version, facts=plain(metadata))
+    receipts.finish(lake, begun, data_version=data_version, facts=facts)

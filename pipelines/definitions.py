@@ -11,10 +11,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import dagster as dg
 
 import assets
+from assets.automation import Latched
 from assets.stage import all_assets
 from checks import all_checks
-from pipelines.jobs import corpus_refresh, stage_jobs
+from pipelines.jobs import corpus_refresh, reconcile, stage_jobs
 from pipelines.project import Places
+from pipelines.schedules import schedules
+from pipelines.sensors import automation_sensor, dump_sensor
 
 
 def definitions(places: Places) -> dg.Definitions:
@@ -23,9 +26,11 @@ def definitions(places: Places) -> dg.Definitions:
     resource = places.resource()
     settings = resource.settings()
     return dg.Definitions(
-        assets=list(all_assets(settings)),
+        assets=list(all_assets(settings, Latched(resource))),
         asset_checks=list(all_checks(settings)),
-        jobs=[*stage_jobs(), corpus_refresh],
+        jobs=[*stage_jobs(), corpus_refresh, reconcile],
+        schedules=schedules(settings.profile.schedules),
+        sensors=[dump_sensor(settings.profile.watching), automation_sensor(settings.profile.watching)],
         resources={"lake": resource},
         executor=dg.in_process_executor,
     )

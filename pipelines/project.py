@@ -14,6 +14,7 @@ from pathlib import Path
 import dagster as dg
 
 from resources.lake import LakeResource
+from scholarlake.lake.home import DAGSTER
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "data"
@@ -45,7 +46,7 @@ class Places:
     @property
     def dagster_home(self) -> Path:
         """The Dagster instance lies in the lake: what it recorded is about this lake and no other."""
-        return self.lake / "dagster"
+        return self.lake / DAGSTER
 
     def resource(self) -> LakeResource:
         return LakeResource(

@@ -13,6 +13,7 @@ from typing import Any
 
 import dagster as dg
 
+from assets.runs import close_dead_runs
 from assets.sources import observe_dump
 from assets.stage import WATCHER
 from resources.lake import LakeResource
@@ -20,6 +21,7 @@ from scholarlake.lake import receipts, releases
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Judgement, Present, Staleness
 from scholarlake.lake.stages import STAGES, stage
+from scholarlake.sources.watch import AT_ONCE, Attention
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -75,6 +77,7 @@ def refresh(
     resource: LakeResource,
     *,
     to: str = "release",
+    attention: Attention = AT_ONCE,
     say: Callable[[str], object] = lambda _: None,
     before: Callable[[Step], object] = lambda _: None,
     during: Callable[[int, int | None, str], object] | None = None,
@@ -88,9 +91,10 @@ def refresh(
     wanted = needed_for(to)
     lake, settings = resource.open(), resource.settings()
     started = time.monotonic()
+    close_dead_runs(instance)
     WATCHER.set(during)
-    seen = observe_dump(instance, resource)
-    say(f"{seen.parts} parts in the dump, {seen.changed} new or changed, {seen.removed} gone")
+    seen = observe_dump(instance, resource, attention)
+    say(str(seen))
     outcome = Refresh()
     for name in wanted:
         if STAGES[name].observed:

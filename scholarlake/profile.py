@@ -59,8 +59,16 @@ class Dense(Section):
 class Schedules(Section):
     """When refreshes run by themselves, once switched on. Cron, UTC."""
 
-    corpus_refresh: str = "0 3 * * 1"
-    reconcile: str = "0 5 * * *"
+    corpus_refresh: str = Field("0 3 * * 1", description="the main job: look at the sources, make what is stale")
+    reconcile: str = Field("0 5 * * *", description="the same, with every byte of the sources read again")
+
+
+class Watching(Section):
+    """How the sensors look at the sources."""
+
+    interval_seconds: int = Field(20, ge=1, description="between two glances")
+    quiet_seconds: float = Field(15, ge=0, description="a file touched later than this is still being written")
+    budget_seconds: float = Field(30, gt=0, description="after these a glance reads no further file; the rest comes at the next")
 
 
 class Profile(Section):
@@ -71,7 +79,8 @@ class Profile(Section):
     reading: Reading = Reading()  # type: ignore[call-arg]
     core: Core = Core()  # type: ignore[call-arg]
     dense: Dense = Dense()  # type: ignore[call-arg]
-    schedules: Schedules = Schedules()
+    schedules: Schedules = Schedules()  # type: ignore[call-arg]
+    watching: Watching = Watching()  # type: ignore[call-arg]
 
 
 def load(name_or_path: str, folder: Path) -> Profile:

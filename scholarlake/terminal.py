@@ -190,7 +190,7 @@ def render_build(outcome: Mapping[str, Any]) -> RenderableType:
 def render_status(state: Mapping[str, Any]) -> RenderableType:
     """What a lake holds and what is stale.
 
-    state: "lake", "release", "assets" (asset, partitions, rows, made_at), "stale" (asset, partition, reason, state); what is missing is left out.
+    state: "lake", "release", "assets" (asset, partitions, rows, made_at), "stale" (asset, partition, reason, state).
     """
     parts: list[RenderableType] = [
         Text.assemble(("lake     ", "dim"), _plain(str(state.get("lake", "")))),

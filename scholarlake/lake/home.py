@@ -23,6 +23,7 @@ from scholarlake.lake.files import read_json, write_json
 from scholarlake.lake.hashing import shard_of
 
 FORMAT = 1
+DAGSTER = "dagster"
 MAX_SHARDS = 99  # Dagster judges staleness wrongly over 100 and more upstream partitions
 
 
@@ -61,7 +62,7 @@ class Lake:
         if root.exists() and not root.is_dir():
             raise LakeError(f"{root} is a file; name a folder for the lake")
         if not (root / "lake.json").is_file():
-            if root.is_dir() and any(root.iterdir()):
+            if root.is_dir() and any(path.name != DAGSTER for path in root.iterdir()):  # the UI may have been there first
                 raise LakeError(f"{root} is not empty and holds no lake; name an empty folder")
             return cls.create(root, shards)
         lake = cls.open(root)

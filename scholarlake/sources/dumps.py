@@ -48,13 +48,24 @@ READERS: tuple[Reader, ...] = (Reader(oagjson.METHOD, oagjson.recognises, oagjso
 
 @dataclass(frozen=True)
 class PartFile:
-    """A file of the dump folder. key: its path below the folder, with forward slashes; edition: the folder of the part."""
+    """A file of the dump folder. key: its path below the folder, with forward slashes; edition: the folder of the part.
+
+    signature: changes whenever the file is written to or replaced: inode, size, time of content and of inode (which no one
+    can set back). touched: when that was last, seconds since the epoch.
+    """
 
     key: str
     edition: str
     path: Path
     bytes: int
-    mtime_ns: int
+    signature: str
+    touched: float
+
+    @classmethod
+    def of(cls, key: str, path: Path) -> PartFile:
+        facts = path.stat()
+        signature = f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}-{facts.st_ctime_ns}"
+        return cls(key, key.rpartition("/")[0], path, facts.st_size, signature, max(facts.st_mtime, facts.st_ctime))
 
 
 @dataclass(frozen=True)
@@ -98,8 +109,7 @@ def list_parts(folder: Path) -> list[PartFile]:
             key = path.relative_to(folder).as_posix()
             if not key.isprintable():
                 raise SourceError(f"the name of {key!r} holds characters that are no text; rename the file")
-            facts = path.stat()
-            found.append(PartFile(key, key.rpartition("/")[0], path, facts.st_size, facts.st_mtime_ns))
+            found.append(PartFile.of(key, path))
     if not found:
         raise SourceError(f"no part of a dump in {folder}; put its files there (JSON lines, plain, gzip or zstd)")
     return sorted(found, key=lambda part: (edition_key(part.edition), edition_key(part.key)))
@@ -110,8 +120,7 @@ def part_file(folder: Path, key: str) -> PartFile:
     path = folder / key
     if not path.is_file():
         raise SourceError(f"part {key} is gone from {folder}; list the dump again")
-    facts = path.stat()
-    return PartFile(key, key.rpartition("/")[0], path, facts.st_size, facts.st_mtime_ns)
+    return PartFile.of(key, path)
 
 
 def inspect_part(file: PartFile) -> Part:
