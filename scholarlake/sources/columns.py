@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import xxhash
-from arro3.core import Array, list_array
 
 from scholarlake.lake.contracts import RECORDS, REJECTS, Author
+from scholarlake.sources.plain import Integers, bounds_of
 from scholarlake.sources.record import RecordRow
 
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 
 _AUTHOR_FIELDS = tuple(field.name for field in Author.fields)
@@ -25,19 +25,17 @@ def signed(keys: Hashes) -> pl.Series:
     return pl.Series(keys.view(np.int64))
 
 
-def keys_of(texts: Sequence[str]) -> Hashes:
-    """XXH3-64 of each text's UTF-8, unsigned."""
-    if not texts:
-        return np.empty(0, dtype=np.uint64)
-    encoded = "\n".join(texts).encode().split(b"\n")
-    if len(encoded) != len(texts):  # an id with a line feed inside: rare, but a key of another id is worse than slow
-        encoded = [text.encode() for text in texts]
-    return np.fromiter(map(xxhash.xxh3_64_intdigest, encoded), dtype=np.uint64, count=len(texts))
+def keys_of(texts: pa.StringArray) -> Hashes:
+    """XXH3-64 of each text's UTF-8, unsigned. A null reads as an empty text."""
+    bounds, content = bounds_of(texts)
+    data, places = content.tobytes(), bounds.tolist()
+    slices = map(data.__getitem__, map(slice, places[:-1], places[1:]))
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, slices), dtype=np.uint64, count=len(texts))
 
 
-def list_column(offsets: Integers, values: pl.Series) -> pl.Series:
+def list_column(offsets: Integers, values: pa.Array) -> pl.Series:
     """A list column out of its flat values; row i holds values[offsets[i]:offsets[i + 1]]."""
-    return pl.Series(list_array(Array.from_numpy(offsets), Array.from_arrow(values)))
+    return pl.Series(pa.LargeListArray.from_arrays(pa.array(offsets), values))
 
 
 def offsets_of(lists: Sequence[Sequence[Any]]) -> Integers:
@@ -55,16 +53,16 @@ def row_columns(rows: Sequence[RecordRow]) -> dict[str, pl.Series]:
         if not isinstance(RECORDS.schema[name], pl.List)
     }
     for name in ("keywords", "urls", "flags"):
-        columns[name] = list_column(offsets_of(given[name]), _strings(chain.from_iterable(given[name])))
+        columns[name] = list_column(offsets_of(given[name]), pa.array(list(chain.from_iterable(given[name])), pa.string()))
     columns["authors"] = _authors(given["authors"])
     columns["author_keys"] = list_column(
-        offsets_of(given["author_keys"]), pl.Series(list(chain.from_iterable(given["author_keys"])), dtype=pl.Int64)
+        offsets_of(given["author_keys"]), pa.array(list(chain.from_iterable(given["author_keys"])), pa.int64())
     )
-    references = list(chain.from_iterable(given["references"]))
+    references = pa.array(list(chain.from_iterable(given["references"])), pa.string())
     bounds = offsets_of(given["references"])
-    columns["references"] = list_column(bounds, _strings(references))
-    columns["reference_keys"] = list_column(bounds, signed(keys_of(references)))
-    columns["record_key"] = signed(keys_of(given["record_id"]))
+    columns["references"] = list_column(bounds, references)
+    columns["reference_keys"] = list_column(bounds, pa.array(keys_of(references).view(np.int64)))
+    columns["record_key"] = signed(keys_of(pa.array(given["record_id"], pa.string())))
     return columns
 
 
@@ -86,14 +84,10 @@ def records_of(frames: Sequence[pl.DataFrame], **same: str) -> pl.DataFrame:
     return whole.with_columns(pl.lit(value).alias(name) for name, value in same.items()).select(RECORDS.schema.names())
 
 
-def _strings(values: Iterable[str | None]) -> pl.Series:
-    return pl.Series(list(values), dtype=pl.String)
-
-
 def _authors(lists: Sequence[Sequence[tuple[str | None, ...]]]) -> pl.Series:
     authors = list(chain.from_iterable(lists))
-    flat = pl.DataFrame({name: _strings(author[place] for author in authors) for place, name in enumerate(_AUTHOR_FIELDS)})
-    return list_column(offsets_of(lists), flat.to_struct("authors"))
+    fields = [pa.array([author[place] for author in authors], pa.string()) for place in range(len(_AUTHOR_FIELDS))]
+    return list_column(offsets_of(lists), pa.StructArray.from_arrays(fields, _AUTHOR_FIELDS))
 
 
 def rejects_frame(rows: Sequence[tuple[int, int, str, str | None, str]], **same: str) -> pl.DataFrame:

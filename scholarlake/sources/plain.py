@@ -1,60 +1,111 @@
-"""Many texts at once: all as one column, and which of them need a careful reader.
+"""Columns of texts as the bytes that they lie in: which texts need a careful reader, found without making any of them.
 
-What is not found here is plain: printable ASCII, single spaces inside, no markup, no entity, no word for "nothing".
+What is not found is plain: printable ASCII, single spaces inside, no markup, no entity, no word for "nothing".
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import polars as pl
-from polars import CompatLevel
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from scholarlake.sources.text import LONGEST_NULL, NULLS_AND_NONE
 
-_SPACE, _LAST, _BRACE = 0x20, 0x7E, ord("{")
-_NULLS_BEGIN = np.zeros(256, dtype=bool)
-_NULLS_BEGIN[[ord(word[0]) for word in NULLS_AND_NONE]] = True
-
 Integers = np.ndarray[Any, np.dtype[np.int64]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+# A reader takes a text's place in its column and the text, and gives it as it should be, or None for nothing.
+Reader = Callable[[int, str], str | None]
+
+_SPACE, _LAST, _BRACE = 0x20, 0x7E, ord("{")
+_NULL_WORDS = frozenset(word.encode() for word in NULLS_AND_NONE)
+_NULLS_BEGIN = np.zeros(256, dtype=bool)
+_NULLS_BEGIN[[word[0] for word in _NULL_WORDS]] = True
 
 
-def text_column(texts: Sequence[str | None]) -> tuple[pl.Series, list[int]]:
-    """The texts as a column, empty ones null; and the places of those that `full_text` might change, or that begin with a brace."""
-    return _column(texts, identifiers=False)
+def bounds_of(texts: pa.StringArray) -> tuple[Integers, Bytes]:
+    """Where each text begins, and the last one ends, in the bytes that they lie in. A null is as long as an empty text."""
+    _, offsets, content = texts.buffers()
+    if not len(texts) or content is None:
+        return np.zeros(len(texts) + 1, dtype=np.int64), np.empty(0, dtype=np.uint8)
+    bounds = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+    return bounds - bounds[0], np.frombuffer(content, dtype=np.uint8)[bounds[0] : bounds[-1]]
 
 
-def identifier_column(texts: Sequence[str | None]) -> tuple[pl.Series, list[int]]:
-    """The ids as a column, empty ones null; and the places of those that `identifier` might change."""
-    return _column(texts, identifiers=True)
+def odd_texts(texts: pa.StringArray) -> Mask:
+    """Which texts `full_text` might change, or begin with a brace."""
+    bounds, data = bounds_of(texts)
+    said = np.flatnonzero(np.diff(bounds))
+    if not len(said):
+        return np.zeros(len(texts), dtype=bool)
+    starts, stops = bounds[said], bounds[said + 1]
+    blank = data == _SPACE
+    marked = ((data - np.uint8(_SPACE)) > _LAST - _SPACE) | (data == ord("<")) | (data == ord("&"))  # below a space it wraps around
+    marked[1:] |= blank[1:] & blank[:-1]
+    edges = blank[starts] | blank[stops - 1] | (data[starts] == _BRACE)
+    return _among(len(texts), said, np.logical_or.reduceat(marked, starts) | edges | _null_words(data, starts, stops))
 
 
-def _column(texts: Sequence[str | None], identifiers: bool) -> tuple[pl.Series, list[int]]:
-    column = pl.Series(texts, dtype=pl.String)
-    array = column.to_arrow(compat_level=CompatLevel.oldest())  # all texts in one run of bytes
-    _, offsets, content = array.buffers()
-    bounds = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
-    if not len(bounds) or bounds[0] == bounds[-1]:  # nothing said at all
-        return pl.Series([None] * len(texts), dtype=pl.String), []
-    data = np.frombuffer(content, dtype=np.uint8)[: bounds[-1]]
-    lengths = np.diff(bounds)
-    said = np.flatnonzero(lengths)
-    if len(said) < len(texts) - column.null_count():
-        column = column.zip_with(pl.Series(lengths > 0), pl.Series([None], dtype=pl.String))
-    starts = bounds[:-1][said]
-    lowest = _SPACE + 1 if identifiers else _SPACE
-    odd = (data - np.uint8(lowest)) > _LAST - lowest  # below the lowest it wraps around
-    edges = np.zeros(len(said), dtype=bool)
-    if not identifiers:
-        odd |= data == ord("<")
-        odd |= data == ord("&")
-        blank = data == _SPACE
-        odd[1:] |= blank[1:] & blank[:-1]
-        edges = blank[starts] | blank[bounds[1:][said] - 1] | (data[starts] == _BRACE)
-    short = said[(lengths[said] <= LONGEST_NULL) & _NULLS_BEGIN[data[starts]]].tolist()
-    found = [np.searchsorted(bounds, np.flatnonzero(odd), side="right") - 1, said[edges]]
-    found.append(np.array([place for place in short if texts[place] in NULLS_AND_NONE], dtype=np.int64))
-    places: list[int] = np.unique(np.concatenate(found)).tolist()
-    return column, places
+def odd_identifiers(ids: pa.StringArray) -> Mask:
+    """Which ids `identifier` might change."""
+    bounds, data = bounds_of(ids)
+    said = np.flatnonzero(np.diff(bounds))
+    if not len(said):
+        return np.zeros(len(ids), dtype=bool)
+    starts, stops = bounds[said], bounds[said + 1]
+    marked = (data - np.uint8(_SPACE + 1)) > _LAST - _SPACE - 1
+    return _among(len(ids), said, np.logical_or.reduceat(marked, starts) | _null_words(data, starts, stops))
+
+
+def not_ascii(texts: pa.StringArray) -> Mask:
+    """Which texts hold more than ASCII."""
+    bounds, data = bounds_of(texts)
+    said = np.flatnonzero(np.diff(bounds))
+    if not len(said):
+        return np.zeros(len(texts), dtype=bool)
+    return _among(len(texts), said, np.logical_or.reduceat(data > 0x7F, bounds[said]))
+
+
+def mended(texts: pa.StringArray, odd: Mask, read: Reader) -> pa.StringArray:
+    """The texts, the odd ones read by a reader, empty ones null."""
+    places = np.flatnonzero(odd)
+    if len(places):
+        given = pl.Series(texts.take(pa.array(places))).to_list()
+        found = [read(place, text) for place, text in zip(places.tolist(), given, strict=True)]
+        changed = [number for number, text in enumerate(found) if text != given[number]]
+        if changed:
+            mask = np.zeros(len(texts), dtype=bool)
+            mask[places[changed]] = True
+            texts = pc.replace_with_mask(texts, mask, pa.array([found[number] for number in changed], pa.string()))
+    return without_empty(texts)
+
+
+def without_empty(texts: pa.StringArray) -> pa.StringArray:
+    """The texts, empty ones null."""
+    bounds, data = bounds_of(texts)
+    said = np.diff(bounds) > 0
+    if int(np.count_nonzero(said)) == len(texts) - texts.null_count:
+        return texts
+    return pa.StringArray.from_buffers(
+        len(texts), pa.py_buffer(bounds.astype(np.int32)), pa.py_buffer(data), pa.py_buffer(np.packbits(said, bitorder="little"))
+    )
+
+
+def _among(count: int, said: Integers, odd: Mask) -> Mask:
+    """The mask of all texts, given that of those that are not empty."""
+    mask = np.zeros(count, dtype=bool)
+    mask[said] = odd
+    return mask
+
+
+def _null_words(data: Bytes, starts: Integers, stops: Integers) -> Mask:
+    """Which texts, none of them empty, are a word for "nothing"."""
+    mask = (stops - starts <= LONGEST_NULL) & _NULLS_BEGIN[data[starts]]
+    for place in np.flatnonzero(mask).tolist():
+        mask[place] = data[starts[place] : stops[place]].tobytes() in _NULL_WORDS
+    return mask

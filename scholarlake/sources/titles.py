@@ -5,10 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from scholarlake.sources.plain import bounds_of, not_ascii
 from scholarlake.sources.text import NULLS, clean, strip_invisible
 
 MIN_CHARACTERS = 10
@@ -107,21 +111,19 @@ def fingerprint(title: str | None) -> str | None:
     return _md5(text.encode("utf-8", "replace")).hexdigest()
 
 
-def fingerprints(titles: Sequence[str | None]) -> list[str | None]:
+def fingerprints(titles: pa.StringArray) -> pl.Series:
     """`fingerprint` of every title. Those in ASCII are folded as one text. No title holds a line feed (`read_title` leaves none)."""
+    wide = not_ascii(titles)
+    long = ~wide & (np.diff(bounds_of(titles)[0]) >= MIN_CHARACTERS)
     found: list[str | None] = [None] * len(titles)
-    places: list[int] = []
-    for place, title in enumerate(titles):
-        if title is not None:
-            if not title.isascii():
-                found[place] = fingerprint(title)
-            elif len(title) >= MIN_CHARACTERS:
-                places.append(place)
-    joined = "\n".join([titles[place] or "" for place in places]).encode().translate(_ASCII_LOWER, _ASCII_DELETED_IN_LINE)
-    for place, folded in zip(places, joined.split(b"\n") if places else (), strict=True):
-        if folded and (len(folded) > _LONGEST_GENERIC or not is_generic(folded.decode())):
-            found[place] = _md5(folded).hexdigest()
-    return found
+    for place in np.flatnonzero(wide).tolist():
+        found[place] = fingerprint(titles[place].as_py())
+    joined: str = pl.Series(titles.filter(pa.array(long))).str.join("\n").item()
+    folded = joined.encode().translate(_ASCII_LOWER, _ASCII_DELETED_IN_LINE).split(b"\n") if joined else []
+    for place, text in zip(np.flatnonzero(long).tolist(), folded, strict=True):
+        if text and (len(text) > _LONGEST_GENERIC or not is_generic(text.decode())):
+            found[place] = _md5(text).hexdigest()
+    return pl.Series(found, dtype=pl.String)
 
 
 def is_generic(folded: str) -> bool:

@@ -15,9 +15,9 @@ import polars as pl
 import xxhash
 
 from scholarlake.sources import columns
-from scholarlake.sources.columns import Integers
 from scholarlake.sources.identifiers import InexactNumber
 from scholarlake.sources.jsontext import NotJson, has_lone_surrogate, parse_leniently, replace_surrogates
+from scholarlake.sources.plain import Integers, Mask
 from scholarlake.sources.record import NoRecord, RecordRow, read_record
 from scholarlake.sources.shape import usual_papers
 from scholarlake.sources.usual import usual_columns
@@ -26,7 +26,10 @@ EXCERPT_CHARACTERS = 200
 
 Reject = tuple[int, int, str, str | None, str]  # byte offset, byte length, reason, detail, excerpt
 
-_hash = xxhash.xxh3_64_intdigest
+_OPENING, _CLOSING, _LINE_FEED = ord("{"), ord("}"), 0x0A
+# The parser of `record` takes 1,024 levels, and a text has at least two brackets a level.
+_MOST_OPENED = 1000
+_DEEP_BYTES = 2 * _MOST_OPENED
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -61,38 +64,64 @@ class Units:
 
 def read_units(units: Units, origin: Origin, rejected: list[Reject]) -> list[pl.DataFrame]:
     """Read texts into frames in their order, as `columns.records_of` takes them; what is no record goes to rejected."""
-    data = units.data
-    texts = [data[start:stop] for start, stop in zip(units.starts.tolist(), units.stops.tolist(), strict=True)]
-    papers = usual_papers(texts, is_utf8(data), origin.last_year)
-    for place in np.flatnonzero(units.lengths > origin.max_line_bytes).tolist():
-        papers[place] = None
-    usual_places = [place for place, paper in enumerate(papers) if paper is not None]
-    usual = [paper for paper in papers if paper is not None]
+    starts, stops, whole = _bodies(units)
+    view = memoryview(units.data)
+    bodies = [view[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+    hashes = np.fromiter(map(xxhash.xxh3_64_intdigest, bodies), dtype=np.uint64, count=len(bodies))
+    whole &= units.lengths <= origin.max_line_bytes
+    for place in np.flatnonzero(whole & (stops - starts >= _DEEP_BYTES)).tolist():
+        start, stop = int(starts[place]), int(stops[place])
+        whole[place] = units.data.count(b"[", start, stop) + units.data.count(b"{", start, stop) < _MOST_OPENED
+    frames: list[pl.DataFrame] = []
+
+    def add(said: dict[str, pl.Series], at: Integers) -> None:
+        frames.append(columns.lines_frame(said, units.offsets[at], units.lengths[at], hashes[at]))
+
+    careful = np.ones(len(units), dtype=bool)
+    places = np.flatnonzero(whole)
+    if len(places):
+        chosen = bodies if len(places) == len(bodies) else [bodies[place] for place in places.tolist()]
+        together = units.data if chosen is bodies and _are_lines(units.data, starts, stops) else b"\n".join(chosen)
+        for papers in usual_papers(chosen, together, origin.last_year):
+            add(usual_columns(papers.fields), at := places[papers.places])
+            careful[at] = False
     rows: list[RecordRow] = []
     row_places: list[int] = []
-    for place in [place for place, paper in enumerate(papers) if paper is None] if len(usual) < len(papers) else ():
-        text = texts[place]
+    for place in np.flatnonzero(careful).tolist():
+        text = units.data[units.starts[place] : units.stops[place]]
+        offset, length = int(units.offsets[place]), int(units.lengths[place])
         try:
-            if units.lengths[place] > origin.max_line_bytes:
+            if length > origin.max_line_bytes:
                 raise NoRecord("too_long", too_long(origin.max_line_bytes))
             rows.append(_read_text(text, origin.last_year))
             row_places.append(place)
         except (NoRecord, NotJson) as fault:
-            place_of = int(units.offsets[place]), int(units.lengths[place])
-            rejected.append((*place_of, fault.reason, str(fault) or None, excerpt(text)))
-    frames = [_placed(usual_columns(usual), units, texts, usual_places)] if usual else []
+            rejected.append((offset, length, fault.reason, str(fault) or None, excerpt(text)))
     if rows:
-        frames.append(_placed(columns.row_columns(rows), units, texts, row_places))
+        add(columns.row_columns(rows), np.array(row_places))
     return [pl.concat(frames).sort("byte_offset")] if len(frames) > 1 else frames
 
 
-def _placed(said: dict[str, pl.Series], units: Units, texts: list[bytes], places: list[int]) -> pl.DataFrame:
-    """The columns of the texts at those places, with what the texts themselves say."""
-    chosen = texts if len(places) == len(texts) else [texts[place] for place in places]
-    hashes = np.fromiter(
-        (_hash(text if text[0] == 123 and text[-1] == 125 else _body(text)) for text in chosen), dtype=np.uint64, count=len(chosen)
-    )
-    return columns.lines_frame(said, units.offsets[places], units.lengths[places], hashes)
+def _bodies(units: Units) -> tuple[Integers, Integers, Mask]:
+    """Where each text's body begins and ends, and whether it begins and ends with a brace."""
+    content = np.frombuffer(units.data, dtype=np.uint8)
+    starts, stops = units.starts.copy(), units.stops.copy()
+    whole = stops > starts
+    whole[whole] = (content[starts[whole]] == _OPENING) & (content[stops[whole] - 1] == _CLOSING)
+    for place in np.flatnonzero(~whole).tolist():
+        text = units.data[starts[place] : stops[place]]
+        body = _body(text)
+        starts[place] += text.find(body)
+        stops[place] = starts[place] + len(body)
+        whole[place] = body.startswith(b"{") and body.endswith(b"}")
+    return starts, stops, whole
+
+
+def _are_lines(data: bytes, starts: Integers, stops: Integers) -> bool:
+    """Whether the texts are all that there is, but for one line feed behind each."""
+    content = np.frombuffer(data, dtype=np.uint8)
+    tight = starts[0] == 0 and len(data) - stops[-1] <= 1 and np.array_equal(starts[1:], stops[:-1] + 1)
+    return bool(tight and (content[stops[stops < len(data)]] == _LINE_FEED).all())
 
 
 def _body(text: bytes) -> bytes:
@@ -134,14 +163,6 @@ def _read_exactly(given: bytes, last_year: int) -> RecordRow:
         surrogate, record = repaired != record, repaired
     row = read_record(record, last_year)
     return row._replace(flags=sorted({*row.flags, "lone_surrogate"})) if surrogate else row
-
-
-def is_utf8(data: bytes) -> bool:
-    """Whether bytes are valid UTF-8. Polars looks at many at a time, and makes no text of them as decoding does."""
-    try:
-        return pl.Series([data], dtype=pl.Binary).cast(pl.String).null_count() == 0
-    except pl.exceptions.PolarsError:
-        return False
 
 
 def too_long(limit: int) -> str:

@@ -15,7 +15,8 @@ from scholarlake.lake.hashing import stable_key
 from scholarlake.sources.lines import Block
 from scholarlake.sources.oagjson import REASONS, Parsed, parse_block, recognises
 from scholarlake.sources.record import FLAGS
-from scholarlake.sources.units import Origin, is_utf8
+from scholarlake.sources.shape import is_utf8
+from scholarlake.sources.units import Origin
 
 ORIGIN = Origin("v3/part'1.json", "v3", "code-1", 2031, 4096)
 GOOD = b'{"id": "g%d", "title": "A good line, the %dth of them"}'
