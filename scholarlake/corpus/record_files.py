@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote
 
 import polars as pl
-from deltalake import DeltaTable
 
 from scholarlake.errors import LakeError
 from scholarlake.lake import delta
+from scholarlake.lake.contracts import RECORDS
 from scholarlake.lake.home import Lake
+from scholarlake.lake.table_files import files_of, open_version
 
 NARROW_ROWS = 2_000_000
 """Rows of a few narrow columns read at a time."""
@@ -52,12 +52,10 @@ def record_files(lake: Lake) -> list[RecordFile]:
     if not delta.exists(lake, "records"):
         return []
     folder = lake.table_path("records")
-    actions = pl.DataFrame(DeltaTable(str(folder)).get_add_actions(flatten=True))
     found = []
-    for name in sorted(actions["path"].to_list()):
-        path = folder / name if (folder / name).exists() else folder / unquote(name)
+    for file in sorted(files_of(open_version(folder, RECORDS), RECORDS), key=lambda file: file.name):
+        path = file.path(folder)
         if not path.exists():
             raise LakeError(f"{path} is gone, though table records names it; restore it, or build `records` again")
-        rows = pl.scan_parquet(path, hive_partitioning=False).select(pl.len()).collect().item()
-        found.append(RecordFile(name, path, int(rows)))
+        found.append(RecordFile(file.name, path, file.rows))
     return found

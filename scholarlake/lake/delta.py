@@ -21,11 +21,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import polars as pl
 from deltalake import CommitProperties, DeltaTable, Schema
-from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction
 
 from scholarlake.errors import ContractError, LakeError
@@ -37,6 +36,7 @@ from scholarlake.lake.home import Lake
 from scholarlake.lake.staging import StagedFile as StagedFile
 from scholarlake.lake.staging import stage as stage
 from scholarlake.lake.staging import stage_encoded as stage_encoded
+from scholarlake.lake.table_files import TableFile, files_of, open_version
 
 ATTEMPTS = 5
 _OPERATION = "__operation"
@@ -101,12 +101,12 @@ def version(lake: Lake, name: str) -> int | None:
 
 def count(lake: Lake, name: str) -> int:
     """Rows of a table's newest version, from its log. 0 where it was never written."""
-    return sum(rows for *_, rows in _files(_open(lake, table(name)))) if exists(lake, name) else 0
+    return sum(file.rows for file in _files(lake, table(name))) if exists(lake, name) else 0
 
 
 def size(lake: Lake, name: str) -> int:
     """Bytes of the files of a table's newest version. 0 where it was never written."""
-    return sum(size for *_, size, _ in _files(_open(lake, table(name)))) if exists(lake, name) else 0
+    return sum(file.bytes for file in _files(lake, table(name))) if exists(lake, name) else 0
 
 
 def scan(lake: Lake, name: str, at: int | None = None) -> pl.LazyFrame:
@@ -119,11 +119,7 @@ def scan(lake: Lake, name: str, at: int | None = None) -> pl.LazyFrame:
 
 def scan_path(path: Path, contract: Table, at: int | None = None) -> pl.LazyFrame:
     """The same for a table at a given path. Raises LakeError where the table or the version is gone."""
-    try:
-        frame = pl.scan_delta(DeltaTable(str(path), version=at))  # opened now: a version that is gone is felt here
-    except (DeltaError, OSError) as fault:
-        where = "" if at is None else f" at version {at}"
-        raise LakeError(f"table {contract.name} can't be read{where}: {_one_line(fault)}") from fault
+    frame = pl.scan_delta(open_version(path, contract, at))  # opened now: a version that is gone is felt here
     return frame.select(list(contract.columns))
 
 
@@ -132,7 +128,7 @@ def partitions(lake: Lake, name: str) -> list[str]:
     contract = table(name)
     if contract.partition_by is None or not exists(lake, name):
         return []
-    return sorted({values[contract.partition_by] for _, values, *_ in _files(_open(lake, contract))})
+    return sorted({str(file.partition) for file in _files(lake, contract)})
 
 
 def partition_content(lake: Lake, name: str, partition: str | None) -> Content:
@@ -153,7 +149,7 @@ def commit_staged(lake: Lake, name: str, partition: str | None, files: Sequence[
     with _locked(lake, name, partition):
         delta = _open_or_create(lake, contract)
         present = _content_of(delta, lake, contract, partition)
-        old = [size for _, values, size, _ in _files(delta) if _belongs(contract, values, partition)]
+        old = [file.bytes for file in files_of(delta, contract) if _belongs(file, partition)]
         if present == wanted and (files or not old):
             _discard(lake, name, files)
             return Written(delta.version(), 0, 0, 0, wanted.rows, sum(old), wanted.version)
@@ -174,7 +170,7 @@ def commit_new(lake: Lake, name: str, staged: Mapping[str, Sequence[StagedFile]]
         for partition in sorted(staged):  # in one order everywhere, so that two writers can't wait for each other
             locks.enter_context(_locked(lake, name, partition))
         delta = _open_or_create(lake, contract)
-        taken = {values[contract.partition_by or ""] for _, values, *_ in _files(delta)}
+        taken = {file.partition for file in files_of(delta, contract)}
         new = {partition: files for partition, files in staged.items() if partition not in taken}
         for files in new.values():
             _discard(lake, name, [file for file in files if not file.rows])
@@ -255,7 +251,7 @@ def _compare_and_write(
         else:
             _merge(delta, contract, partition, frame, new, changed, gone, run)
         delta = _open(lake, contract)
-    size = sum(size for _, values, size, _ in _files(delta) if _belongs(contract, values, partition))
+    size = sum(file.bytes for file in files_of(delta, contract) if _belongs(file, partition))
     return Written(delta.version(), new.height, changed.height, gone.height, content.rows, size, content.version)
 
 
@@ -326,30 +322,23 @@ def _delta_schema(contract: Table) -> Schema:
     return Schema.from_arrow(empty.to_arrow(compat_level=pl.CompatLevel.oldest()).schema)
 
 
-def _files(delta: DeltaTable) -> list[tuple[str, dict[str, str], int, int]]:
-    """Path, partition values, bytes and rows of every file of the table's version."""
-    actions = pl.DataFrame(delta.get_add_actions(flatten=True))
-    values = [name for name in actions.columns if name.startswith("partition.")]
-    return [
-        (row["path"], {name.removeprefix("partition."): row[name] for name in values}, row["size_bytes"], row["num_records"])
-        for row in actions.select("path", "size_bytes", "num_records", *values).iter_rows(named=True)
-    ]
+def _files(lake: Lake, contract: Table) -> list[TableFile]:
+    return files_of(_open(lake, contract), contract)
 
 
-def _belongs(contract: Table, values: Mapping[str, str], partition: str | None) -> bool:
-    return contract.partition_by is None or partition is None or values[contract.partition_by] == partition
+def _belongs(file: TableFile, partition: str | None) -> bool:
+    return partition is None or file.partition == partition
 
 
 def _each_file(delta: DeltaTable, lake: Lake, contract: Table, partition: str | None, columns: Sequence[str]) -> Iterator[pl.LazyFrame]:
     folder = lake.table_path(contract.name)
     by = contract.partition_by
-    for path, values, *_ in _files(delta):
-        if not _belongs(contract, values, partition):
+    for file in files_of(delta, contract):
+        if not _belongs(file, partition):
             continue
-        found = folder / path if (folder / path).exists() else folder / unquote(path)
-        frame = pl.scan_parquet(found, hive_partitioning=False).select([name for name in columns if name != by])
+        frame = pl.scan_parquet(file.path(folder), hive_partitioning=False).select([name for name in columns if name != by])
         if by is not None and by in columns:
-            frame = frame.with_columns(pl.lit(values[by]).alias(by))
+            frame = frame.with_columns(pl.lit(file.partition).alias(by))
         yield frame.select(list(columns))
 
 
