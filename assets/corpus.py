@@ -26,12 +26,15 @@ def identities(step: Step) -> Made:
     return Made(
         data_version=combined(report.content_versions),
         rows=report.distinct_records,
-        tables={"identities": report.version},
+        tables={"identities": report.version, "tombstones": report.tombstones.version},
         facts={
             "records": report.records,
             "papers": report.papers,
             "records_by_rule": report.rules,
             "doi_conflicts": report.doi_conflicts,
+            "tombstones": report.tombstones.rows,
+            "papers_gone": report.tombstones.inserted,
+            "papers_back": report.tombstones.deleted,
             **_changes(report),
         },
         pictures={"rules": lambda: pictures.identity_rules(report.rules)},

@@ -11,6 +11,7 @@ from scholarlake.sources.invariants import no_line_of_a_gone_part
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     "identities": (
         contract_check("identities"),
+        contract_check("tombstones"),
         Check(
             "no_line_of_a_gone_part",
             "Records and rejects hold nothing of a file that has left the dump.",
@@ -40,6 +41,11 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
             "papers_lie_in_their_shard",
             "The shard of a paper is the stable hash of its id.",
             lambda subject: invariants.papers_lie_in_their_shard(subject.lake),
+        ),
+        Check(
+            "tombstones_are_of_papers_that_are_gone",
+            "No paper that is there has a tombstone, and a tombstone leads to a paper that is there.",
+            lambda subject: invariants.tombstones_are_of_papers_that_are_gone(subject.lake),
         ),
     ),
     "papers": (

@@ -1,7 +1,7 @@
 """From the narrow columns of `records` to `identities`: which paper each record belongs to, and the rule that decided.
 
 The rules themselves are in clusters.py. Here records are gathered into nodes (a record id with the keys of its newest record),
-clusters get their paper's id, and the decision is written, shard by shard.
+clusters get their paper's id, and the decision is written, shard by shard; before it, what became of papers that are no more.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from scholarlake.corpus.keys import Indices, run_starts, unsigned
 from scholarlake.corpus.progress import Progress, silent
 from scholarlake.corpus.record_files import NARROW_ROWS, RecordFile, record_files
 from scholarlake.corpus.shard_writer import ShardWriter
+from scholarlake.corpus.tombstones import TombstonesReport, bury
 from scholarlake.errors import LakeError
 from scholarlake.lake import contracts, delta
 from scholarlake.lake.home import Lake
@@ -41,7 +42,7 @@ _NARROW = (
 
 @dataclass(frozen=True)
 class IdentitiesReport:
-    """What `build_identities` found and wrote. `content_versions`: by shard, every shard of the lake."""
+    """What `build_identities` found and wrote. `content_versions`: of identities, by shard, every shard of the lake."""
 
     records: int
     distinct_records: int
@@ -54,6 +55,7 @@ class IdentitiesReport:
     deleted: int
     version: int | None
     content_versions: Mapping[str, str]
+    tombstones: TombstonesReport
 
     @property
     def changed(self) -> int:
@@ -61,7 +63,7 @@ class IdentitiesReport:
 
 
 def build_identities(lake: Lake, run: delta.Commit, progress: Progress = silent) -> IdentitiesReport:
-    """Decide the paper of every record that `records` holds now, and write `identities`, every shard of it.
+    """Decide the paper of every record that `records` holds now; write `tombstones`, then `identities`, every shard of it.
 
     Raises LakeError where two record ids have one 64-bit key, or `records` was never written.
     """
@@ -77,6 +79,7 @@ def build_identities(lake: Lake, run: delta.Commit, progress: Progress = silent)
     total = identities.height
     del identities
     empty = pl.DataFrame(schema=contracts.IDENTITIES.schema)
+    tombstones = bury(lake, by_shard, run)
 
     def rows(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
         yield frame.sort("record_id", "edition", "content_hash")
@@ -95,6 +98,7 @@ def build_identities(lake: Lake, run: delta.Commit, progress: Progress = silent)
         deleted=report.deleted,
         version=report.version,
         content_versions=report.content_versions,
+        tombstones=tombstones,
     )
 
 

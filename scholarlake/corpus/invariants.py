@@ -103,6 +103,22 @@ def papers_lie_in_their_shard(lake: Lake) -> Finding:
     return from_offenders("papers_lie_in_their_shard", "every paper lies in the shard of its id", decided.height, offenders.lazy())
 
 
+def tombstones_are_of_papers_that_are_gone(lake: Lake) -> Finding:
+    """A paper is there or has a tombstone, never both; where a tombstone leads to a paper, that paper is there."""
+    stones = lake.scan("tombstones").select("paper_id", "reason", "into").collect()
+    named = pl.concat([stones["paper_id"], stones["into"]]).unique()
+    there = _papers_of_identities(lake).filter(pl.col("paper_id").is_in(named.implode())).select("paper_id").collect(engine="streaming")
+    present = there["paper_id"].implode()
+    is_back, leads_nowhere = pl.col("paper_id").is_in(present), ~pl.col("into").is_in(present).fill_null(True)
+    offenders = stones.lazy().filter(is_back | leads_nowhere)
+    return from_offenders(
+        "tombstones_are_of_papers_that_are_gone",
+        "no paper that is there has a tombstone, and a tombstone leads to a paper that is there",
+        stones.height,
+        offenders,
+    )
+
+
 # -- papers ----------------------------------------------------------------------------------------------------------
 
 

@@ -42,6 +42,11 @@ def hashed(frame: pl.LazyFrame, contract: Table) -> pl.DataFrame:
     return rows.select(contract.key).with_columns(rows.with_columns(ids).hash_rows(_SEED).alias("hash"))
 
 
+def row_hashes(frame: pl.DataFrame) -> pl.Series:
+    """The hash of each row of a frame, over all its columns."""
+    return frame.hash_rows(_SEED)
+
+
 def id_hashes(ids: pl.Series) -> pl.Series:
     """What stands for the text of a key column in the hash of a row: who has ids by number need hash each id only once."""
     return ids.hash(_SEED)

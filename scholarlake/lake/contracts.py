@@ -19,6 +19,7 @@ ID = r"^[\s\S]"  # an id may be anything but empty
 HEX_128 = r"^[0-9a-f]{32}$"
 DOI = r"^10\.[^A-Z]+$"
 TWO_DIGITS = r"^[0-9]{2}$"
+RELEASE = r"^r[0-9]{4,}$"
 Author = pl.Struct({"id": pl.String(), "name": pl.String(), "org": pl.String(), "org_id": pl.String()})
 
 
@@ -50,6 +51,10 @@ class Table:
         again only to be compared, their text hash and model say the same).
     feed: whether the Change Data Feed is on. Off where a partition is a file of a dump: one edited line shifts the byte
         offset of all that follow, so the partition is replaced whole, and nobody reads the feed of it.
+    matched_by: the columns by which a row is found again in another version where its key is a place that moves when something
+        before it does. They may repeat. None: the key.
+    shown: the column that tells a person which row it is. None: the title of the paper it is about.
+    history: whether it tells what happened, beside the present state: a lake built afresh does not have it.
     """
 
     name: str
@@ -60,6 +65,9 @@ class Table:
     provenance: tuple[str, ...] = ()
     compared: tuple[str, ...] | None = None
     feed: bool = True
+    matched_by: tuple[str, ...] | None = None
+    shown: str | None = None
+    history: bool = False
 
     @cached_property
     def schema(self) -> pl.Schema:
@@ -129,6 +137,8 @@ RECORDS = Table(
     partition_by="dump_part",
     provenance=("code_version",),
     feed=False,
+    matched_by=("record_id",),
+    shown="title",
     columns={
         "dump_part": Column(Text, "the part it comes from"),
         "edition": Column(Text, "issue of the dump the part belongs to"),
@@ -159,6 +169,8 @@ REJECTS = Table(
     partition_by="dump_part",
     provenance=("code_version",),
     feed=False,
+    matched_by=("excerpt",),
+    shown="reason",
     columns={
         "dump_part": Column(Text, "the part it comes from"),
         "byte_offset": Column(pl.Int64(), "offset of the line in the uncompressed part, bytes", minimum=0),
@@ -194,11 +206,36 @@ IDENTITIES = Table(
     },
 )
 
+TOMBSTONES = Table(
+    name="tombstones",
+    about="Papers that an earlier state of the lake held and this one does not, and what became of them.",
+    key=("paper_id",),
+    provenance=("code_version",),
+    history=True,
+    columns={
+        "paper_id": Column(Text, "the paper that is gone", pattern=ID),
+        "shard": _shard("shard it lay in"),
+        "reason": Column(
+            Text, "merged: its record is part of another paper; removed: no record of its id is left", values=("merged", "removed")
+        ),
+        "into": Column(
+            Text,
+            "the paper that has its record, or, where that was removed, the paper that has most of its other records",
+            nullable=True,
+            pattern=ID,
+        ),
+        "last_release": Column(Text, "the newest release there was when it went; null where there was none", nullable=True),
+        "since": Column(Text, "when it was found gone, UTC, ISO 8601"),
+        "code_version": CODE_VERSION,
+    },
+)
+
 PAPERS = Table(
     name="papers",
     about="One row a paper, merged from its records.",
     key=("paper_id",),
     provenance=("code_version",),
+    shown="title",
     columns={
         "paper_id": Column(Text, "record id of the representative", pattern=ID),
         "paper_key": Column(Key, "XXH3-64 of paper_id"),
@@ -298,10 +335,57 @@ FAISS_IDS = Table(
     name="faiss_ids",
     about="The ledger of vector ids: every id ever handed out, kept when its paper goes.",
     key=("paper_id",),
+    history=True,
     columns={
         "paper_id": Column(Text, "the paper", pattern=ID),
         "shard": _shard("shard of the paper"),
         "faiss_id": Column(pl.Int64(), "shard × 10¹⁰ + offset", minimum=0),
+    },
+)
+
+_PAIR: dict[str, Column] = {
+    "release": Column(Text, "the later release", pattern=RELEASE),
+    "previous": Column(Text, "the release it is compared with", pattern=RELEASE),
+    "table": Column(Text, "the table", pattern=ID),
+}
+
+RELEASE_CHANGES = Table(
+    name="release_changes",
+    about="What changed between a release and the one before it, the most cited papers first; of many changes the first ones.",
+    key=("release", "table", "change", "key"),
+    partition_by="release",
+    history=True,
+    columns={
+        **_PAIR,
+        "change": Column(Text, "what became of the row", values=("came", "went", "changed")),
+        "key": Column(Text, "the row's key; of several columns a JSON list"),
+        "place": Column(pl.Int64(), "place in the list of its table and kind of change, from 1", minimum=1),
+        "fields": Column(Texts, "the columns that differ, for a row that changed"),
+        "title": Column(Text, "what tells a person which row it is: the title of its paper, for most tables", nullable=True),
+        "why": Column(Text, "for papers: what it was merged into, split from…", nullable=True),
+        "in_degree": Column(pl.Int64(), "papers that cite its paper, in the release that has it", nullable=True, minimum=0),
+    },
+)
+
+RELEASE_CHANGE_COUNTS = Table(
+    name="release_change_counts",
+    about="How many rows of each table came, went and changed between a release and the one before it: all, listed or not.",
+    key=("release", "table"),
+    partition_by="release",
+    history=True,
+    columns={
+        **_PAIR,
+        "rows_before": Column(pl.Int64(), "rows in the earlier release", minimum=0),
+        "rows_after": Column(pl.Int64(), "rows in the later release", minimum=0),
+        "came": Column(pl.Int64(), "rows that only the later one has", minimum=0),
+        "went": Column(pl.Int64(), "rows that only the earlier one has", minimum=0),
+        "changed": Column(pl.Int64(), "rows that both have and that differ", minimum=0),
+        "fields": Column(
+            pl.List(pl.Struct({"name": pl.String(), "rows": pl.Int64()})), "how many of the changed rows differ in each column, most first"
+        ),
+        "listed": Column(pl.Int64(), "how many of the changes are in `release_changes`", minimum=0),
+        "partitions": Column(pl.Int64(), "partitions of the table in either release", minimum=0),
+        "compared": Column(pl.Int64(), "partitions whose files differ: no other was read", minimum=0),
     },
 )
 
@@ -312,6 +396,7 @@ TABLES: dict[str, Table] = {
         RECORDS,
         REJECTS,
         IDENTITIES,
+        TOMBSTONES,
         PAPERS,
         CITATIONS,
         DEGREES,
@@ -320,6 +405,8 @@ TABLES: dict[str, Table] = {
         EMBEDDINGS,
         EMBEDDING_FAILURES,
         FAISS_IDS,
+        RELEASE_CHANGES,
+        RELEASE_CHANGE_COUNTS,
     )
 }
 

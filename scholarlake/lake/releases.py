@@ -178,8 +178,10 @@ def _pinned_stages() -> Iterator[str]:
 
 
 def _pin_tables(lake: Lake) -> dict[str, PinnedTable]:
+    """What the pinned stages write: a table that is made of releases, or beside them, is in none."""
+    written = {table for stage in _pinned_stages() for table in STAGES[stage].tables}
     pins = {}
-    for name in TABLES:
+    for name in (name for name in TABLES if name in written):
         version = delta.version(lake, name)
         if version is not None:
             rows = delta.count(lake, name)

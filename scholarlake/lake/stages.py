@@ -103,19 +103,22 @@ STAGES: dict[str, Stage] = {
         Stage(
             "identities",
             "corpus",
-            "Which paper each record belongs to, the rule that decided, and the shard.",
+            "Which paper each record belongs to, the rule that decided, and the shard; beside it `tombstones`, papers that are gone.",
             deps=("dump_manifest", "records"),
-            tables=("identities",),
+            tables=("identities", "tombstones"),
             kinds=("polars", "deltalake"),
+            version="2",
             settings=lambda settings: settings.profile.shards,
             blocking=(
                 "identities_contract",
+                "tombstones_contract",
                 "no_line_of_a_gone_part",
                 "every_record_has_a_paper",
                 "one_paper_per_record_id",
                 "one_paper_per_doi",
                 "representative_is_a_member",
                 "papers_lie_in_their_shard",
+                "tombstones_are_of_papers_that_are_gone",
             ),
         ),
         Stage(
@@ -283,6 +286,18 @@ STAGES: dict[str, Stage] = {
                 "citation_graph",
             ),
             kinds=("json",),
+        ),
+        Stage(
+            "release_diff",
+            "publish",
+            "What changed since the release before: rows that came, went and changed, of every table that is pinned.",
+            deps=("release",),
+            tables=("release_changes", "release_change_counts"),
+            kinds=("polars", "deltalake"),
+            blocking=(
+                "release_changes_contract",
+                "release_change_counts_contract",
+            ),
         ),
     )
 }

@@ -1,0 +1,185 @@
+"""What differs between two versions of a table: the rows that came, went or changed, and in which fields.
+
+Files that both versions name are not read, so that cost follows change. The rows of the others are met by the hash of what
+they say; keys and fields are read only of those without an equal on the other side. Memory: some 40 bytes a row of the files
+that differ in one partition, and the keys of the rows that differ in it.
+
+What does not belong here: which versions a release pins, and what a change means to a person (`differences.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+
+import polars as pl
+
+from scholarlake.lake.content import row_hashes
+from scholarlake.lake.contracts import Table
+from scholarlake.lake.table_files import TableFile, files_of, open_version
+
+BATCH_ROWS = 20_000
+"""Rows decoded at a time while they are hashed."""
+COMPARED_ROWS = 200_000
+"""Changed rows whose fields are compared at a time."""
+AT, AT_BEFORE, FIELDS = "@at", "@at_before", "@fields"
+
+
+@dataclass(frozen=True)
+class Version:
+    """A table's folder and a Delta version of it."""
+
+    folder: Path
+    version: int
+
+
+@dataclass(frozen=True)
+class Side:
+    """The rows of a partition that lie in files of one version alone, numbered from 0 in the order of the files."""
+
+    contract: Table
+    partition: str | None
+    paths: tuple[Path, ...]
+    sizes: tuple[int, ...]
+
+    def hashes(self, columns: Sequence[str]) -> pl.Series:
+        """The hash of every row over some columns."""
+        found = [
+            row_hashes(batch.select(columns))
+            for path in self.paths
+            for batch in self._scan(path, columns).collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
+        ]
+        return pl.concat(found).alias("hash") if found else pl.Series("hash", [], dtype=pl.UInt64)
+
+    def take(self, rows: pl.Series, columns: Sequence[str]) -> pl.DataFrame:
+        """Some columns of the rows of these numbers, in their order."""
+        found = []
+        for path, start, size in zip(self.paths, accumulate(self.sizes, initial=0), self.sizes, strict=False):
+            here = rows.filter((rows >= start) & (rows < start + size)) - start
+            if len(here):
+                chosen = self._scan(path, columns).filter(pl.col(AT).is_in(here.cast(pl.UInt32).implode())).collect()
+                found.append(chosen.with_columns(pl.col(AT).cast(pl.Int64) + start))
+        typed = pl.DataFrame(schema={AT: pl.Int64, **{name: self.contract.schema[name] for name in columns}})
+        taken = pl.concat([typed, *found])
+        return rows.cast(pl.Int64).alias(AT).to_frame().join(taken, on=AT, how="left", maintain_order="left").select(columns)
+
+    def _scan(self, path: Path, columns: Sequence[str]) -> pl.LazyFrame:
+        """A file's columns with the number of each row in it. A column that the file was written without is null."""
+        there = pl.read_parquet_schema(path)
+
+        def value(name: str) -> pl.Expr:
+            if name == self.contract.partition_by:
+                return pl.lit(self.partition).alias(name)
+            return pl.col(name) if name in there else pl.lit(None, self.contract.schema[name]).alias(name)
+
+        return pl.scan_parquet(path, hive_partitioning=False, row_index_name=AT).select(AT, *(value(name) for name in columns))
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What differs in one partition.
+
+    came, went: the key and @at, the number of the row on its side. changed: the key, @at, @at_before, and @fields, the names of
+    the compared columns that differ.
+    """
+
+    came: pl.DataFrame
+    went: pl.DataFrame
+    changed: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Differing:
+    """A partition whose files are not the same in both versions."""
+
+    contract: Table
+    partition: str | None
+    before: Side
+    after: Side
+
+    def changes(self) -> Changes:
+        """Compare the rows."""
+        contract = self.contract
+        moving = contract.key if contract.matched_by else ()
+        compared = [name for name in contract.compared_columns if name not in moving]
+        old, new = (_numbered(side.hashes(compared), repeats=bool(moving)) for side in (self.before, self.after))
+        met = [name for name in old.columns if name != AT]
+        left = self._known(self.before, old.join(new, on=met, how="anti")[AT])
+        came = self._known(self.after, new.join(old, on=met, how="anti")[AT])
+        by = _matched(contract)
+        pairs = came.join(left.select(*by, pl.col(AT).alias(AT_BEFORE)), on=by, how="inner", nulls_equal=True)
+        went = left.join(pairs, on=by, how="anti", nulls_equal=True)
+        came = came.join(pairs, on=by, how="anti", nulls_equal=True)
+        fields = [self._fields(part, [name for name in compared if name not in by]) for part in pairs.iter_slices(COMPARED_ROWS)]
+        changed = pairs.with_columns(pl.concat(fields) if fields else pl.Series(FIELDS, [], dtype=pl.List(pl.String)))
+        key = list(contract.key)
+        return Changes(came.select(*key, AT), went.select(*key, AT), changed.select(*key, AT, AT_BEFORE, FIELDS))
+
+    def _known(self, side: Side, rows: pl.Series) -> pl.DataFrame:
+        """The rows of these numbers by what names them."""
+        names = list(dict.fromkeys([*self.contract.key, *(self.contract.matched_by or ())]))
+        frame = side.take(rows, names).with_columns(rows.cast(pl.Int64).alias(AT))
+        return frame.with_columns(_nth(self.contract.matched_by)) if self.contract.matched_by else frame
+
+    def _fields(self, pairs: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
+        """Which columns differ between the two sides of each pair."""
+        old, new = self.before.take(pairs[AT_BEFORE], columns), self.after.take(pairs[AT], columns)
+        differ = pl.DataFrame([(row_hashes(old.select(name)) != row_hashes(new.select(name))).alias(name) for name in columns])
+        names = [pl.when(name).then(pl.lit(name)) for name in columns]
+        typed = pl.concat_list(names).list.drop_nulls() if names else pl.lit([], pl.List(pl.String))
+        return differ.select(typed.alias(FIELDS)).to_series()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two versions of a table. partitions: how many there are in either; differing: those to be read."""
+
+    partitions: int
+    differing: tuple[Differing, ...]
+
+
+def compare(contract: Table, before: Version | None, after: Version | None) -> Comparison:
+    """Find the partitions whose files differ; None stands for a table that did not exist. Reads logs alone.
+
+    Raises LakeError where a version can't be opened.
+    """
+    old, new = _by_partition(contract, before), _by_partition(contract, after)
+    found = []
+    for partition in sorted({*old, *new}, key=str):
+        mine, theirs = old.get(partition, {}), new.get(partition, {})
+        if mine.keys() != theirs.keys():
+            sides = (
+                _side(contract, partition, version, [file for name, file in files.items() if name not in other])
+                for version, files, other in ((before, mine, theirs), (after, theirs, mine))
+            )
+            found.append(Differing(contract, partition, *sides))
+    return Comparison(len({*old, *new}), tuple(found))
+
+
+def _by_partition(contract: Table, version: Version | None) -> dict[str | None, dict[str, TableFile]]:
+    found: dict[str | None, dict[str, TableFile]] = {}
+    if version is not None:
+        for file in files_of(open_version(version.folder, contract, version.version), contract):
+            found.setdefault(file.partition, {})[file.name] = file
+    return found
+
+
+def _side(contract: Table, partition: str | None, version: Version | None, files: Sequence[TableFile]) -> Side:
+    folder = version.folder if version else Path()
+    return Side(contract, partition, tuple(file.path(folder) for file in files), tuple(file.rows for file in files))
+
+
+def _numbered(hashes: pl.Series, *, repeats: bool) -> pl.DataFrame:
+    """Hashes with the number of their row; where equal rows may repeat, with the number of the repeat."""
+    frame = hashes.to_frame().with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(AT))
+    return frame.with_columns(_nth(["hash"])) if repeats else frame
+
+
+def _nth(columns: Sequence[str]) -> pl.Expr:
+    return pl.int_range(pl.len()).over(columns).alias("@nth")
+
+
+def _matched(contract: Table) -> list[str]:
+    return [*contract.matched_by, "@nth"] if contract.matched_by else list(contract.key)
