@@ -22,6 +22,7 @@ from scholarlake.errors import ScholarLakeError
 from scholarlake.lake import contracts, delta, receipts
 from scholarlake.lake.artifacts import Artifact
 from scholarlake.lake.delta import Commit
+from scholarlake.lake.guard import at_work
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Present
 from scholarlake.lake.stages import STAGES, Settings, Stage
@@ -109,7 +110,8 @@ def asset_for(stage: Stage, settings: Settings, automation: dg.AutomationConditi
         metadata=_standing_metadata(stage),
     )
     def made(context: dg.AssetExecutionContext, lake: LakeResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
-        return _run(context, lake, stage, maker)
+        with at_work(lake.open()):
+            return _run(context, lake, stage, maker)
 
     return made
 

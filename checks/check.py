@@ -24,6 +24,7 @@ from scholarlake.errors import IndexDamaged, ScholarLakeError
 from scholarlake.lake import receipts
 from scholarlake.lake.artifacts import open_artifact
 from scholarlake.lake.findings import Finding
+from scholarlake.lake.guard import at_work
 from scholarlake.lake.home import Lake
 from scholarlake.lake.stages import STAGES, Settings
 from scholarlake.profile import Profile
@@ -122,7 +123,9 @@ def checks_on(asset: str, checks: Sequence[Check], settings: Settings) -> dg.Ass
         chosen = {key.name for key in context.selected_asset_check_keys}
         for name in by_name:
             if name in chosen:
-                yield run_check(by_name[name], subject)
+                with at_work(opened):
+                    result = run_check(by_name[name], subject)
+                yield result
 
     return checked
 

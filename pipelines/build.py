@@ -21,7 +21,7 @@ def run(
     lake: Path | None = None,
     dumps: Path | None = None,
     profile: str | None = None,
-    to: str = "release",
+    to: str = "release_diff",
     say: Callable[[str], object] = lambda _: None,
     before: Callable[[Step], object] = lambda _: None,
     during: Callable[[int, int | None, str], object] | None = None,

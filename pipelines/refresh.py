@@ -76,7 +76,7 @@ def refresh(
     instance: dg.DagsterInstance,
     resource: LakeResource,
     *,
-    to: str = "release",
+    to: str = "release_diff",
     attention: Attention = AT_ONCE,
     say: Callable[[str], object] = lambda _: None,
     before: Callable[[Step], object] = lambda _: None,

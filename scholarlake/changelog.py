@@ -11,13 +11,14 @@ import polars as pl
 
 from scholarlake.differences import Cited, Differences, RowChange, TableChange, difference
 from scholarlake.lake import delta, releases
-from scholarlake.lake.contracts import RELEASE_CHANGE_COUNTS, RELEASE_CHANGES
+from scholarlake.lake.contracts import RECORDS, RELEASE_CHANGE_COUNTS, RELEASE_CHANGES
 from scholarlake.lake.home import Lake
 from scholarlake.lake.releases import Release
 
 LISTED = 200
 """Changes kept of each table and kind of change."""
 _SHOWN = 10  # lines of a list on the page
+_FIELDS = 6  # fields that changed most, in the headline
 _TITLE = 100  # characters of a title on the page
 
 
@@ -109,7 +110,9 @@ def _headlines(found: Differences) -> Iterator[str]:
         fates = found.papers
         came = _because((fates.split, "split from others"), (fates.continued, "continue one whose own record left"))
         went = _because((fates.merged, "merged into others"), (fates.removed, "whose records left"))
-        fields = ", ".join(f"{name} {count:,}" for name, count in list(papers.fields.items())[:6])
+        # What a paper has from its records is what a person asks for: who merged is told by numbers of their own.
+        told = [f"{name} {count:,}" for name, count in papers.fields.items() if name in RECORDS.columns]
+        fields = ", ".join(told[:_FIELDS])
         yield f"papers: {papers.came:,} came{came}, {papers.went:,} went{went}, {papers.changed:,} changed" + (
             f" ({fields})" if fields else ""
         )

@@ -102,7 +102,7 @@ def build(
     lake: LakeOption = None,
     dumps: DumpsOption = None,
     profile: ProfileOption = None,
-    to: Annotated[str, typer.Option("--to", help="Stop at this asset.")] = "release",
+    to: Annotated[str, typer.Option("--to", help="Stop at this asset.")] = "release_diff",
     json: JsonOption = False,
 ) -> None:
     """Build the lake: run what is stale, from the dump folder to a release. The runs show in the Dagster UI."""
@@ -184,11 +184,65 @@ def paper(
 
     with scholarlake.open(_lake_path(lake), release=release) as reader:
         found = reader.paper(name)
-        cites, cited_by = (around(found.paper_id, limit=_NEIGHBOURS) for around in (reader.references, reader.citations))
+        gone = reader.tombstone(name)
+        cites, cited_by = (walk(found.paper_id, limit=_NEIGHBOURS) for walk in (reader.references, reader.citations))
     if json:
-        print_json({**terminal.to_dict(found), "references": terminal.to_dict(cites), "citations": terminal.to_dict(cited_by)})
+        around = {"references": terminal.to_dict(cites), "citations": terminal.to_dict(cited_by)}
+        print_json({**terminal.to_dict(found), **around, "tombstone": terminal.to_dict(gone)})
     else:
+        if gone:
+            out.print(terminal.render_tombstone(gone))
         out.print(terminal.render_paper(found, cites, cited_by))
+
+
+@app.command()
+def diff(
+    before: Annotated[
+        str | None, typer.Argument(metavar="A", help="The earlier release.", show_default="the one before the latest")
+    ] = None,
+    after: Annotated[str, typer.Argument(metavar="B", help="The later release.")] = "latest",
+    table: Annotated[list[str] | None, typer.Option("--table", help="Compare this table alone; may be given again.")] = None,
+    limit: Annotated[int, typer.Option(min=0, help="Changes listed of each table and kind of change.")] = 10,
+    lake: LakeOption = None,
+    json: JsonOption = False,
+) -> None:
+    """What changed between two releases: papers, citations, the core, and every other table."""
+    from scholarlake import terminal
+    from scholarlake.differences import difference
+    from scholarlake.lake.home import Lake
+    from scholarlake.lake.releases import load, predecessor
+
+    opened = Lake.open(_lake_path(lake))
+    later = load(opened, after)
+    found = difference(opened, load(opened, before) if before else predecessor(opened, later), later, limit, table or ())
+    if json:
+        print_json(terminal.to_dict(found))
+    else:
+        out.print(terminal.render_differences(found, tables=table or ()))
+
+
+@app.command()
+def vacuum(
+    keep: Annotated[int | None, typer.Option(min=1, help="Keep so many of the newest releases.", show_default="the profile's")] = None,
+    keep_release: Annotated[list[str] | None, typer.Option("--keep-release", help="Keep this one too; may be given again.")] = None,
+    older_than: Annotated[
+        float | None, typer.Option(min=0, metavar="DAYS", help="Drop only releases older than so many days.", show_default="the profile's")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be freed, and change nothing.")] = False,
+    lake: LakeOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Drop old releases, and every file that no kept release and no table as it is now needs."""
+    from scholarlake import terminal
+    from scholarlake.lake.home import Lake
+    from scholarlake.lake.vacuum import look, retention, sweep
+
+    opened = Lake.open(_lake_path(lake))
+    found = (look if dry_run else sweep)(opened, retention(opened, keep, tuple(keep_release or ()), older_than))
+    if json:
+        print_json({**found.to_dict(), "dry_run": dry_run})
+    else:
+        out.print(terminal.render_sweep(found, is_done=not dry_run))
 
 
 # -- progress --------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import polars as pl
 
-from scholarlake.corpus.tombstones import MERGED, fates
+from scholarlake.corpus.tombstones import MERGED, REMOVED, fates
 from scholarlake.lake import contracts, delta
 from scholarlake.lake.changes import AT, AT_BEFORE, FIELDS, Changes, Differing, Version, compare
 from scholarlake.lake.contracts import Table
@@ -25,7 +25,8 @@ from scholarlake.lake.releases import Release
 KINDS = ("came", "went", "changed")
 _PAPER_COLUMNS = ("paper_id", "citing_id", "cited_id")
 _MOVE = {"record_id": pl.String, "paper_id": pl.String}
-_RANKED = {"paper_id": pl.String, "in_degree": pl.Int64}
+_CITED = {"paper_id": pl.String, "before": pl.Int64, "after": pl.Int64}
+Part = tuple[Differing, Changes]
 
 
 @dataclass(frozen=True)
@@ -143,66 +144,70 @@ class _Top:
     limit: int
     rows: pl.DataFrame | None = None
 
-    def add(self, rows: pl.DataFrame) -> None:
+    def add(self, rows: pl.DataFrame) -> pl.DataFrame:
         kept = rows if self.rows is None else pl.concat([self.rows, rows], how="diagonal_relaxed")
         order = ["in_degree", *self.contract.key] if "in_degree" in kept.columns else list(self.contract.key)
         self.rows = kept.sort(order, descending=[name == "in_degree" for name in order], nulls_last=True).head(self.limit)
+        return self.rows
 
 
 class _Work:
+    """One comparison under way."""
+
     def __init__(self, lake: Lake, before: Release, after: Release, limit: int) -> None:
         self.lake, self.before, self.after, self.limit = lake, before, after, limit
-        self.was = [pl.DataFrame(schema=_MOVE)]  # records of papers that changed their records, and whose they were
-        self.now = [pl.DataFrame(schema=_MOVE)]  # the same, and whose they are
-        self.cited = {"gained": pl.DataFrame(), "lost": pl.DataFrame()}
-        self.fates: Counter[str] = Counter()
+        self.moves, self.citations = _Moves(), _Citations(limit)
 
     def done(self, wanted: set[str]) -> Differences:
         needed = wanted | ({"identities"} if "papers" in wanted else set())  # what became of papers is known from there
         pinned = [name for name in contracts.TABLES if name in {*self.before.tables, *self.after.tables}]
         found = [self._table(contracts.TABLES[name]) for name in pinned if name in needed]
-        gained, lost = (self._cited(name) for name in ("gained", "lost"))
-        titles = self._titles([*(row for table in found for row in table.rows if row.title is None)], [*gained, *lost])
+        gained, lost = self.citations.gained, self.citations.lost
+        titles = self._titles([row for table in found for row in table.rows if row.title is None], [*gained, *lost])
         return Differences(
-            self.before.name,
-            self.after.name,
-            tuple(_titled(table, titles) for table in found if table.table in wanted),
-            Fates(**{name: self.fates[name] for name in ("merged", "removed", "split", "continued")}),
-            tuple(replace(one, title=titles["changed"].get(one.paper_id)) for one in gained),
-            tuple(replace(one, title=titles["changed"].get(one.paper_id)) for one in lost),
-            _settings(self.before, self.after),
-            _artifacts(self.before, self.after),
+            before=self.before.name,
+            after=self.after.name,
+            tables=tuple(_titled(table, titles) for table in found if table.table in wanted),
+            papers=self.moves.fates,
+            gained=tuple(replace(one, title=titles["changed"].get(one.paper_id)) for one in gained),
+            lost=tuple(replace(one, title=titles["changed"].get(one.paper_id)) for one in lost),
+            settings=_settings(self.before, self.after),
+            artifacts=_artifacts(self.before, self.after),
         )
 
     def _table(self, contract: Table) -> TableChange:
         compared = compare(contract, self._version(self.before, contract), self._version(self.after, contract))
-        parts: Iterable[tuple[Differing, Changes]] = ((differing, differing.changes()) for differing in compared.differing)
+        parts: Iterable[Part] = ((differing, differing.changes()) for differing in compared.differing)
         if contract.name == "papers":
-            parts = self._fates(list(parts))  # all of them at once: keys alone, and where a paper went must be known of each
+            parts = self.moves.told(list(parts))  # all of them at once, by their keys: where one went may be any shard
         counts: Counter[str] = Counter()
         fields: Counter[str] = Counter()
         top = {kind: _Top(contract, self.limit) for kind in KINDS}
         for differing, changes in parts:
-            self._note(differing, changes)
+            if contract.name == "identities":
+                self.moves.note(differing, changes)
+            elif contract.name == "degrees":
+                self.citations.note(differing, changes)
             for kind in KINDS:
                 rows = getattr(changes, kind)
                 counts[kind] += rows.height
                 if rows.height:
                     top[kind].add(self._worth_listing(differing, kind, rows))
             fields.update(dict(changes.changed[FIELDS].explode().drop_nulls().value_counts().iter_rows()))
-        listed = [row for kind in KINDS for row in _row_changes(contract, kind, top[kind].rows)]
         rows_before, rows_after = (
             release.tables[contract.name].rows if contract.name in release.tables else 0 for release in (self.before, self.after)
         )
         return TableChange(
-            contract.name,
-            rows_before,
-            rows_after,
-            compared.partitions,
-            len(compared.differing),
-            *(counts[kind] for kind in KINDS),
-            dict(sorted(fields.items(), key=lambda one: (-one[1], one[0]))),
-            tuple(listed),
+            table=contract.name,
+            rows_before=rows_before,
+            rows_after=rows_after,
+            partitions=compared.partitions,
+            compared=len(compared.differing),
+            came=counts["came"],
+            went=counts["went"],
+            changed=counts["changed"],
+            fields=dict(sorted(fields.items(), key=lambda one: (-one[1], one[0]))),
+            rows=tuple(row for kind in KINDS for row in _row_changes(contract, kind, top[kind].rows)),
         )
 
     def _version(self, release: Release, contract: Table) -> Version | None:
@@ -210,42 +215,34 @@ class _Work:
         return None if pin is None else Version(self.lake.root / pin.path, pin.version)
 
     def _scan(self, release: Release, name: str) -> pl.LazyFrame:
-        contract, version = contracts.TABLES[name], self._version(release, contracts.TABLES[name])
-        if version is None:
-            return pl.LazyFrame(schema=contract.schema)
-        return delta.scan_path(version.folder, contract, version.version)
-
-    # -- what is listed ------------------------------------------------------------------------------------------
+        contract = contracts.TABLES[name]
+        version = self._version(release, contract)
+        return pl.LazyFrame(schema=contract.schema) if version is None else delta.scan_path(version.folder, contract, version.version)
 
     def _worth_listing(self, differing: Differing, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
         """The first rows of a partition, with what a person is shown of them."""
         contract = differing.contract
         side, release = (differing.before, self.before) if kind == "went" else (differing.after, self.after)
         about = [name for name in _PAPER_COLUMNS if name in contract.columns and name not in rows.columns]
-        if about and rows.height > self.limit and contract.partition_by != "shard":
-            about = []  # no order by citations then, and no need to read whose every row is
-        if about:
-            rows = rows.hstack(side.take(rows[AT], about))
+        if contract.partition_by == "shard" or rows.height <= self.limit:  # elsewhere there is no order by citations
+            rows = rows.hstack(side.take(rows[AT], about)) if about else rows
         if "paper_id" in rows.columns and contract.partition_by == "shard":
             rows = rows.join(self._in_degrees(release, differing.partition, rows["paper_id"]), on="paper_id", how="left")
-        best = _Top(contract, self.limit)
-        best.add(rows)
-        assert best.rows is not None
+        best = _Top(contract, self.limit).add(rows)
         if contract.shown is None:
-            return best.rows
-        return best.rows.with_columns(side.take(best.rows[AT], [contract.shown]).to_series().cast(pl.String).alias("@title"))
+            return best
+        return best.with_columns(side.take(best[AT], [contract.shown]).to_series().cast(pl.String).alias("@title"))
 
     def _in_degrees(self, release: Release, shard: str | None, papers: pl.Series) -> pl.DataFrame:
-        degrees = self._scan(release, "degrees").filter((pl.col("shard") == shard) & pl.col("paper_id").is_in(papers.unique().implode()))
-        return pl.concat([pl.DataFrame(schema=_RANKED), degrees.select(list(_RANKED)).collect(engine="streaming")])
+        wanted = (pl.col("shard") == shard) & pl.col("paper_id").is_in(papers.unique().implode())
+        return self._scan(release, "degrees").filter(wanted).select("paper_id", "in_degree").collect(engine="streaming")
 
     def _titles(self, rows: Sequence[RowChange], cited: Sequence[Cited]) -> dict[str, dict[str, str]]:
         """Titles by kind of change and paper: those of papers that went from the earlier release, all others from the later."""
         gone = {paper for row in rows if row.change == "went" for paper in row.papers}
         there = {paper for row in rows if row.change != "went" for paper in row.papers} | {one.paper_id for one in cited}
         old, new = self._titles_in(self.before, gone), self._titles_in(self.after, there)
-        missing = there - new.keys()
-        new |= self._titles_in(self.before, missing)
+        new |= self._titles_in(self.before, there - new.keys())
         return {"went": old, "came": new, "changed": new}
 
     def _titles_in(self, release: Release, papers: set[str]) -> dict[str, str]:
@@ -256,74 +253,90 @@ class _Work:
         found = self._scan(release, "papers").filter(wanted & pl.col("title").is_not_null()).select("paper_id", "title")
         return dict(found.collect(engine="streaming").iter_rows())
 
-    # -- what some tables say beyond their rows ------------------------------------------------------------------
 
-    def _note(self, differing: Differing, changes: Changes) -> None:
-        if differing.contract.name == "identities":
-            self.was += [differing.before.take(at, list(_MOVE)) for at in (changes.went[AT], changes.changed[AT_BEFORE])]
-            self.now += [differing.after.take(at, list(_MOVE)) for at in (changes.came[AT], changes.changed[AT])]
-        elif differing.contract.name == "degrees":
-            self._note_citations(differing, changes)
+class _Moves:
+    """Which papers records were of and are of, where that changed: it tells what became of papers and what they came of."""
 
-    def _note_citations(self, differing: Differing, changes: Changes) -> None:
-        moved = changes.changed.filter(pl.col(FIELDS).list.contains("in_degree"))
-        before = differing.before.take(moved[AT_BEFORE], ["in_degree"]).to_series().alias("before")
-        after = differing.after.take(moved[AT], ["in_degree"]).to_series().alias("after")
-        came = differing.after.take(changes.came[AT], ["paper_id", "in_degree"]).select(
-            "paper_id", pl.lit(0, pl.Int64).alias("before"), after="in_degree"
-        )
-        both = pl.concat([moved.select("paper_id").with_columns(before, after), came]).with_columns(gain=pl.col("after") - pl.col("before"))
-        for name, sign in (("gained", 1), ("lost", -1)):
-            ranked = both.with_columns(pl.col("gain") * sign).filter(pl.col("gain") > 0)
-            kept = pl.concat([self.cited[name], ranked]) if self.cited[name].width else ranked
-            self.cited[name] = kept.sort(["gain", "paper_id"], descending=[True, False]).head(self.limit)
+    def __init__(self) -> None:
+        self.was, self.now = [pl.DataFrame(schema=_MOVE)], [pl.DataFrame(schema=_MOVE)]
+        self.fates = Fates()
 
-    def _cited(self, name: str) -> list[Cited]:
-        rows = self.cited[name]
-        return [Cited(*row) for row in rows.select("paper_id", "before", "after").iter_rows()] if rows.width else []
+    def note(self, differing: Differing, changes: Changes) -> None:
+        """Take up what changed in `identities`."""
+        self.was += [differing.before.take(at, list(_MOVE)) for at in (changes.went[AT], changes.changed[AT_BEFORE])]
+        self.now += [differing.after.take(at, list(_MOVE)) for at in (changes.came[AT], changes.changed[AT])]
 
-    def _fates(self, parts: Sequence[tuple[Differing, Changes]]) -> Iterator[tuple[Differing, Changes]]:
-        """Add to papers that came and went what they came of and what became of them."""
+    def told(self, parts: Sequence[Part]) -> Iterator[Part]:
+        """What changed in `papers`, with @why of those that came and went."""
         was, now = (pl.concat(frames).unique("record_id") for frames in (self.was, self.now))
         gone = pl.concat([pl.DataFrame(schema={"paper_id": pl.String}), *(changes.went.select("paper_id") for _, changes in parts)])
-        became = fates(gone, was.select("paper_id", "record_id"), now).select("paper_id", "reason", pl.col("into"))
+        became = fates(gone, was.select("paper_id", "record_id"), now)
         origins = (
             now.join(was.rename({"paper_id": "origin"}), on="record_id")
             .filter(pl.col("origin") != pl.col("paper_id"))
             .group_by("paper_id")
             .agg(pl.col("origin").min())
-            .join(became.select(origin="paper_id", origin_is="reason"), on="origin", how="left")
+            .join(became.select(origin="paper_id", became="reason"), on="origin", how="left")
         )
         for differing, changes in parts:
             went = changes.went.join(became, on="paper_id", how="left", maintain_order="left")
             came = changes.came.join(origins, on="paper_id", how="left", maintain_order="left")
-            merged, continues = pl.col("reason") == MERGED, pl.col("origin_is").is_not_null() & (pl.col("origin_is") != MERGED)
-            split = pl.col("origin").is_not_null() & ~continues
-            self.fates["merged"] += int(went.select(merged.fill_null(False).sum()).item())
-            self.fates["removed"] += went.height - int(went.select(merged.fill_null(False).sum()).item())
-            self.fates["continued"] += int(came.select(continues.sum()).item())
-            self.fates["split"] += int(came.select(split.sum()).item())
-            said_went = (
-                pl.when(merged)
-                .then(pl.format("merged into {}", "into"))
-                .when(pl.col("into").is_not_null())
-                .then(pl.format("its record left; the others are now {}", "into"))
-                .otherwise(pl.lit("its records left"))
-            )
-            said_came = (
-                pl.when(continues)
-                .then(pl.format("has the records of {}, whose own left", "origin"))
-                .when(split)
-                .then(pl.format("split from {}", "origin"))
+            merged = int((went["reason"] == MERGED).sum())
+            continued = int((came["became"] == REMOVED).sum())
+            self.fates = Fates(
+                self.fates.merged + merged,
+                self.fates.removed + went.height - merged,
+                self.fates.split + int(came["origin"].is_not_null().sum()) - continued,
+                self.fates.continued + continued,
             )
             yield (
                 differing,
                 Changes(
-                    came.select("paper_id", AT, said_came.alias("@why")),
-                    went.select("paper_id", AT, said_went.alias("@why")),
-                    changes.changed,
+                    came.select("paper_id", AT, _CAME_OF.alias("@why")), went.select("paper_id", AT, _BECAME.alias("@why")), changes.changed
                 ),
             )
+
+
+_BECAME = (
+    pl.when(pl.col("reason") == MERGED)
+    .then(pl.format("merged into {}", "into"))
+    .when(pl.col("into").is_not_null())
+    .then(pl.format("its record left; the others are now {}", "into"))
+    .otherwise(pl.lit("its records left"))
+)
+_CAME_OF = (
+    pl.when(pl.col("became") == REMOVED)
+    .then(pl.format("has the records of {}, whose own left", "origin"))
+    .when(pl.col("origin").is_not_null())
+    .then(pl.format("split from {}", "origin"))
+)
+
+
+class _Citations:
+    """The papers whose in-degree changed most, either way."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.most = {sign: pl.DataFrame(schema=_CITED) for sign in (1, -1)}
+
+    def note(self, differing: Differing, changes: Changes) -> None:
+        """Take up what changed in `degrees`."""
+        moved = changes.changed.filter(pl.col(FIELDS).list.contains("in_degree"))
+        before = differing.before.take(moved[AT_BEFORE], ["in_degree"]).to_series()
+        there = differing.after.take(moved[AT], ["paper_id", "in_degree"]).with_columns(before=before)
+        new = differing.after.take(changes.came[AT], ["paper_id", "in_degree"]).with_columns(before=pl.lit(0, pl.Int64))
+        cited = pl.concat([there, new]).select("paper_id", "before", after="in_degree")
+        for sign, most in self.most.items():
+            gain = (pl.col("after") - pl.col("before")) * sign
+            self.most[sign] = pl.concat([most, cited.filter(gain > 0)]).sort(-gain, "paper_id").head(self.limit)
+
+    @property
+    def gained(self) -> list[Cited]:
+        return [Cited(*row) for row in self.most[1].iter_rows()]
+
+    @property
+    def lost(self) -> list[Cited]:
+        return [Cited(*row) for row in self.most[-1].iter_rows()]
 
 
 def _row_changes(contract: Table, kind: str, rows: pl.DataFrame | None) -> Iterator[RowChange]:

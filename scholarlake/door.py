@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
+from scholarlake.corpus import tombstones
 from scholarlake.corpus.csr import CitationGraph, Walk
 from scholarlake.errors import IndexDamaged, NotFound
 from scholarlake.lake import artifacts, contracts, delta, releases
 from scholarlake.lake.home import Lake
 from scholarlake.search import ranking
 from scholarlake.search.paper import Hit, Paper
-from scholarlake.search.reader import SearchIndex
+from scholarlake.search.reader import SearchIndex, is_text
 from scholarlake.search.text import terms_of
 
 if TYPE_CHECKING:
@@ -128,17 +129,25 @@ class ReleaseReader:
             return pl.LazyFrame(schema=contract.schema)
         return delta.scan_path(self.lake.root / pin.path, contract, pin.version)
 
+    def changes(self) -> pl.LazyFrame:
+        """What changed since the release before, as `release_diff` listed it; empty where there is none, or not yet."""
+        return self.lake.scan("release_changes").filter(pl.col("release") == self.release.name)
+
     # -- papers --------------------------------------------------------------------------------------------------
 
     def paper(self, name: str) -> Paper:
         """A paper by its id, by the id of a record merged into it, or by its title; of several papers of one title the most
-        cited, which lists the others. Raises NotFound, naming what comes close."""
+        cited, which lists the others. Raises NotFound, saying what became of it, or naming what comes close."""
         rank = self._rank(name)
         return self._with_namesakes(self._index.papers([rank])[0])
 
     def papers(self, names: Iterable[str]) -> list[Paper]:
         """The same for several, in their order. Raises NotFound for the first that is none."""
         return [self._with_namesakes(paper) for paper in self._index.papers([self._rank(name) for name in names])]
+
+    def tombstone(self, paper_id: str) -> tombstones.Tombstone | None:
+        """What became of a paper that is gone: merged into another, or removed. None for one that is there or never was."""
+        return tombstones.find(self.table("tombstones"), self.lake.shard_of(paper_id), paper_id) if is_text(paper_id) else None
 
     def _rank(self, name: str) -> int:
         rank = self._index.rank(name)
@@ -147,6 +156,8 @@ class ReleaseReader:
         titled = self._index.titled(name)
         if titled:
             return titled[0]
+        if gone := self.tombstone(name):
+            raise NotFound(f"no paper {_quoted(name)} in {self.release.name}: it {gone.said}")
         raise NotFound(f"no paper {_quoted(name)} in {self.release.name}{self._suggestions(name)}")
 
     def _suggestions(self, name: str) -> str:

@@ -56,6 +56,14 @@ class Dense(Section):
     )
 
 
+class Retention(Section):
+    """What `scholarlake vacuum` keeps, unless it is told otherwise."""
+
+    keep_releases: int = Field(10, ge=1, description="newest releases that are kept")
+    keep_days: float = Field(0, ge=0, description="releases no older than this are kept as well, whatever their number")
+    spool_days: float = Field(7, ge=0, description="how long finished work of a run that died is kept for the next to take up")
+
+
 class Schedules(Section):
     """When refreshes run by themselves, once switched on. Cron, UTC."""
 
@@ -79,6 +87,7 @@ class Profile(Section):
     reading: Reading = Reading()  # type: ignore[call-arg]
     core: Core = Core()  # type: ignore[call-arg]
     dense: Dense = Dense()  # type: ignore[call-arg]
+    retention: Retention = Retention()  # type: ignore[call-arg]
     schedules: Schedules = Schedules()  # type: ignore[call-arg]
     watching: Watching = Watching()  # type: ignore[call-arg]
 

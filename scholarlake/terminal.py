@@ -14,7 +14,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from scholarlake.changelog import headlines
+from scholarlake.corpus.tombstones import Tombstone
+from scholarlake.differences import KINDS, Cited, Differences, RowChange, TableChange
 from scholarlake.lake.releases import Release
+from scholarlake.lake.vacuum import Sweep
 from scholarlake.search.paper import Hit, Paper
 
 _AUTHORS_SHOWN = 4
@@ -89,6 +93,11 @@ def render_paper(paper: Paper, references: Sequence[Paper] = (), citations: Sequ
             if total > len(papers[:_IDS_SHOWN]):
                 parts.append(Text(f"  and {total - len(papers[:_IDS_SHOWN]):,} more", style="dim"))
     return Group(*parts)
+
+
+def render_tombstone(gone: Tombstone) -> RenderableType:
+    """That an id was once a paper of its own."""
+    return Text(_plain(f"{gone.paper_id} {gone.said}"), style="yellow")
 
 
 def _facts(paper: Paper) -> Iterable[tuple[str, str]]:
@@ -224,6 +233,87 @@ def render_status(state: Mapping[str, Any]) -> RenderableType:
     said = Text(f"{count:,} stale; `scholarlake build` makes them", style="yellow") if stale else Text("nothing is stale", style="green")
     parts.append(said)
     return Group(*parts)
+
+
+# -- what changed ----------------------------------------------------------------------------------------------------
+
+
+def render_differences(found: Differences, tables: Sequence[str] = ()) -> RenderableType:
+    """What changed between two releases: the sums, then what is listed of the papers and the core, or of the tables asked for."""
+    heading = Text(f"{found.before} → {found.after}", style="bold")
+    if found.is_nothing:
+        return Group(heading, Text("nothing differs", style="dim"))
+    parts: list[RenderableType] = [heading, *(Text(line) for line in headlines(found)), Text(""), _sums(found)]
+    parts += [Text(f"{name}: {old} → {new}", style="yellow") for name, (old, new) in found.settings.items()]
+    if found.artifacts:
+        parts.append(Text("made anew: " + ", ".join(f"{asset} ({count:,})" for asset, count in found.artifacts.items()), style="dim"))
+    for name in tables or ("papers", "core_papers"):
+        if table := found.table(name):
+            # Of the core, who entered and who left is what is asked, unless it is asked for by name.
+            for change in KINDS if tables or name == "papers" else ("came", "went"):
+                parts += _changes(table, change)
+    for heading_, papers in (("cited more", found.gained), ("cited less", found.lost)):
+        if papers:
+            parts += [Text(""), Text(heading_, style="bold"), *(_cited(one) for one in papers)]
+    return Group(*parts)
+
+
+def _sums(found: Differences) -> RenderableType:
+    table = _table("table", numbers=("before", "after", "came", "went", "changed", "partitions read"), last=("fields",))
+    for one in found.tables:
+        fields = ", ".join(f"{name} {count:,}" for name, count in one.fields.items())
+        numbers = (f"{number:,}" for number in (one.rows_before, one.rows_after, one.came, one.went, one.changed))
+        read = f"{one.compared:,} of {one.partitions:,}"
+        table.add_row(one.table, *numbers, read, Text(_cut(fields, 80), style="dim"), style="" if one.total else "dim")
+    return table
+
+
+def _changes(table: TableChange, change: str) -> list[RenderableType]:
+    total, rows = {"came": table.came, "went": table.went, "changed": table.changed}[change], table.listed(change)
+    if not total:
+        return []
+    lines: list[RenderableType] = [Text(""), Text(f"{table.table} that {change}: {total:,}", style="bold"), *(_change(row) for row in rows)]
+    return [*lines, Text(f"  and {total - len(rows):,} more", style="dim")] if total > len(rows) else lines
+
+
+def _change(row: RowChange) -> RenderableType:
+    about = "; ".join([*([row.why] if row.why else []), *([", ".join(row.fields)] if row.fields else [])])
+    cited = f"  cited {row.in_degree:,}" if row.in_degree else ""
+    title = _cut(row.title or "", 90)
+    return Padding(
+        Text.assemble(
+            (_plain(row.name), "cyan"), f"  {title}" if title else "", (f"  {_plain(about)}" if about else "", "dim"), (cited, "green")
+        ),
+        (0, 0, 0, 2),
+    )
+
+
+def _cited(paper: Cited) -> RenderableType:
+    counts = (f"{paper.before:,} → {paper.after:,}", "green")
+    return Padding(Text.assemble((_plain(paper.paper_id), "cyan"), f"  {_cut(paper.title or '', 90)}  ", counts), (0, 0, 0, 2))
+
+
+def render_sweep(found: Sweep, *, is_done: bool) -> RenderableType:
+    """What a vacuum took away, or would."""
+    parts: list[RenderableType] = [Text.assemble(("kept     ", "dim"), ", ".join(found.kept) or "no release yet")]
+    if found.dropped:
+        parts.append(Text.assemble(("dropped  " if is_done else "to drop  ", "dim"), ", ".join(found.dropped)))
+    if found.waste:
+        table = _table("what", "of", numbers=("count", "bytes"))
+        for one in found.sums():
+            table.add_row(one["what"], one["of"], f"{one['count']:,}", _bytes(one["bytes"]))
+        parts += [Text(""), table]
+    verb = "freed" if is_done else "would be freed"
+    parts.append(Text(f"{_bytes(found.bytes)} {verb}" if found.waste else "nothing to take away", style="bold"))
+    return Group(*parts)
+
+
+def _bytes(count: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1_000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1_000
+    return f"{count:.1f} TB"
 
 
 def _table(*names: str, numbers: Sequence[str] = (), last: Sequence[str] = ()) -> Table:

@@ -22,6 +22,32 @@ _MEMBER = {"paper_id": pl.String, "record_id": pl.String}
 
 
 @dataclass(frozen=True)
+class Tombstone:
+    """What became of a paper. into: the paper that has its record, or most of its others. last_release: the newest one before."""
+
+    paper_id: str
+    reason: str
+    into: str | None
+    last_release: str | None
+    since: str
+
+    @property
+    def said(self) -> str:
+        """The same in words: was merged into…, left the dump…"""
+        after = f" after {self.last_release}" if self.last_release else ""
+        if self.reason == MERGED:
+            return f"was merged into {self.into}{after}"
+        return f"left the dump{after}" + (f"; its other records are now {self.into}" if self.into else "")
+
+
+def find(tombstones: pl.LazyFrame, shard: str, paper_id: str) -> Tombstone | None:
+    """The tombstone of a paper, None where it has none."""
+    rows = tombstones.filter((pl.col("shard") == shard) & (pl.col("paper_id") == paper_id))
+    found = rows.select("paper_id", "reason", "into", "last_release", "since").collect().rows()
+    return Tombstone(*found[0]) if found else None
+
+
+@dataclass(frozen=True)
 class TombstonesReport:
     """What `bury` wrote. rows: tombstones there are now. version: None where there has never been one."""
 

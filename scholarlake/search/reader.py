@@ -63,7 +63,7 @@ class SearchIndex:
 
     def ranks(self, record_ids: Iterable[str]) -> dict[str, int]:
         """The same for many ids; those that name no paper are left out."""
-        return dict(self._by_key("SELECT record_id, rank FROM alias WHERE record_id IN", [i for i in record_ids if _is_text(i)]))
+        return dict(self._by_key("SELECT record_id, rank FROM alias WHERE record_id IN", [i for i in record_ids if is_text(i)]))
 
     def paper_ids(self, ranks: Iterable[int]) -> dict[int, str]:
         return dict(self._by_key("SELECT rank, paper_id FROM paper WHERE rank IN", ranks))
@@ -75,7 +75,7 @@ class SearchIndex:
     def titled(self, title: str) -> list[int]:
         """Ranks of the papers of exactly this title, the most cited first; where there is none, of those that differ from it
         only in case, width, punctuation and spaces."""
-        if not _is_text(title):
+        if not is_text(title):
             return []
         exact = self._rows(
             "SELECT p.rank FROM title_exact t JOIN paper p USING (rank) WHERE t.hash = ? AND p.title = ? ORDER BY p.rank",
@@ -178,7 +178,7 @@ def _queries(terms: Sequence[str]) -> Iterator[str]:
         yield single
 
 
-def _is_text(value: object) -> bool:
+def is_text(value: object) -> bool:
     """Whether SQLite can be asked for it: text without lone surrogates."""
     return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
 

@@ -33,6 +33,7 @@ RECORDS = {
     "p5": (OTHER, "p5", "10.1/book", ["doi_conflict"]),
 }
 EDGES = [("p1", "p3"), ("p4", "p3"), ("p5", "p3"), ("p4", "p1")]
+_PAIR = {"release": "r0002", "previous": "r0001", "table": "papers"}
 NOT_EMBEDDED = "p5"
 VECTORS = {"p1": [1.0, 0.0, 0.0, 0.0], "p3": [0.6, 0.8, 0.0, 0.0], "p4": [0.0, 0.0, 1.0, 0.0]}
 LINES = {PART: 4, OTHER: 2}  # the first part has a rejected line at its end
@@ -122,6 +123,13 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
                 for record, (_, paper, _, flags) in RECORDS.items()
             ],
         ),
+        "tombstones": frame_of(
+            "tombstones",
+            [
+                {"paper_id": "p2", "shard": lake.shard_of("p2"), "reason": "merged", "into": "p1"},
+                {"paper_id": "p0", "shard": lake.shard_of("p0"), "reason": "removed"},
+            ],
+        ),
         "papers": frame_of(
             "papers",
             [
@@ -149,6 +157,8 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
             "embedding_failures",
             [{"paper_id": NOT_EMBEDDED, "shard": shard[NOT_EMBEDDED], "text_hash": text_hash("p5"), "model": "m", "reason": "empty_text"}],
         ),
+        "release_changes": frame_of("release_changes", [{**_PAIR, "change": "went", "key": "p0", "place": 1}]),
+        "release_change_counts": frame_of("release_change_counts", [{**_PAIR, "went": 1, "fields": [{"name": "title", "rows": 1}]}]),
         "faiss_ids": frame_of("faiss_ids", [{"paper_id": p, "shard": shard[p], "faiss_id": ids[p]} for p in papers]),
     }
 

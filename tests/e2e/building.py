@@ -52,10 +52,10 @@ def delta_versions(lake: Lake) -> dict[str, int | None]:
 
 
 def contents(lake: Lake) -> dict[str, list[str]]:
-    """Every table as a set of rows, by name. Vector ids and their ledger are left out: no refresh takes back what was handed out."""
+    """Every table of the present state as a set of rows, by name. Vector ids are left out: no refresh takes back what was handed out."""
     found = {}
     for name, contract in contracts.TABLES.items():
-        if name == "faiss_ids":
+        if contract.history:
             continue
         columns = [column for column in contract.compared_columns if column != "faiss_id"]
         rows = lake.scan(name).select(columns).collect()

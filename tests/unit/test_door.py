@@ -92,6 +92,38 @@ def test_an_unknown_paper_is_refused_with_what_comes_close(reader: ReleaseReader
         assert "\n" not in str(caught.value)
 
 
+def test_a_paper_that_is_gone_is_told_as_such_by_the_release_that_lacks_it_alone(lake: Lake, reader: ReleaseReader) -> None:
+    stones = {"p1": ("merged", "p3"), "old": ("removed", None), "older": ("removed", "q")}
+    for shard in lake.shard_keys:
+        rows = [
+            {
+                "paper_id": name,
+                "shard": shard,
+                "reason": reason,
+                "into": into,
+                "last_release": "r0001",
+                "since": "2030-01-01T00:00:00+00:00",
+            }
+            for name, (reason, into) in stones.items()
+            if lake.shard_of(name) == shard
+        ]
+        delta.write_partition(lake, "tombstones", shard, frame("tombstones", rows), COMMIT)
+    release(lake, "r0002", embedder=reader.release.embedder)
+    with scholarlake.open(lake.root) as newer:
+        with pytest.raises(NotFound, match=r"no paper 'old' in r0002: it left the dump after r0001$"):
+            newer.paper("old")
+        with pytest.raises(NotFound, match=r"it left the dump after r0001; its other records are now q$"):
+            newer.citations("older")
+        assert newer.paper("p1").paper_id == "p3"
+        merged = newer.tombstone("p1")
+        assert merged is not None
+        assert merged.said == "was merged into p3 after r0001"
+        assert newer.tombstone("p3") is None
+        assert newer.tombstone("\ud835") is None
+    with pytest.raises(NotFound, match="no paper 'old' in r0001; name an id"):
+        reader.paper("old")
+
+
 def test_every_tool_takes_a_merged_id(reader: ReleaseReader) -> None:
     assert ids(reader.citations("p1")) == ids(reader.citations("p3")) == ["q", "r"]
     assert ids(reader.references("Learning to rank")) == ["p3", "q"]

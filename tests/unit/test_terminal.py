@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import json
 from io import StringIO
+from pathlib import Path
 
 from rich.console import Console, RenderableType
 
+from scholarlake.differences import Cited, Differences, Fates, RowChange, TableChange
 from scholarlake.lake.releases import PinnedArtifact, PinnedTable, Release
+from scholarlake.lake.vacuum import Sweep, Waste
 from scholarlake.search.paper import Author, Hit, Paper
-from scholarlake.terminal import render_build, render_hits, render_paper, render_releases, render_status, to_dict
+from scholarlake.terminal import (
+    render_build,
+    render_differences,
+    render_hits,
+    render_paper,
+    render_releases,
+    render_status,
+    render_sweep,
+    to_dict,
+)
 
 PAPER = Paper(
     paper_id="p1",
@@ -120,3 +132,68 @@ def test_status_says_what_is_stale_and_why() -> None:
     for part in ("data/lake", "r0001", "1,000", "1 stale", "papers [02]", "shard_inputs changed"):
         assert part in text
     assert "nothing is stale" in shown(render_status({"lake": "x", "release": None, "stale": []}))
+
+
+DIFFERENCES = Differences(
+    before="r0001",
+    after="r0002",
+    tables=(
+        TableChange(
+            table="papers",
+            rows_before=1_000,
+            rows_after=999,
+            partitions=4,
+            compared=1,
+            came=0,
+            went=1,
+            changed=1_200,
+            fields={"title": 1_200},
+            rows=(
+                RowChange(("p2",), "went", papers=("p2",), title="Gone\x1b[2J", why="merged into p1", in_degree=3),
+                RowChange(("p1",), "changed", ("title",), ("p1",), "Attention", in_degree=7),
+            ),
+        ),
+        TableChange("citations", 5, 5, 4, 0, 0, 0, 0, {}, ()),
+        TableChange("core_papers", 5, 6, 4, 1, 1, 0, 2, {"in_degree": 2}, (RowChange(("p3",), "came", title="Third"),)),
+    ),
+    papers=Fates(merged=1),
+    gained=(Cited("p1", 5, 7, "Attention"),),
+    settings={"core.min_in": (3, 4)},
+    artifacts={"vector_index": 1},
+)
+
+
+def test_differences_show_sums_reasons_and_how_much_is_not_listed() -> None:
+    text = shown(render_differences(DIFFERENCES))
+    for part in (
+        "r0001 → r0002",
+        "papers: 0 came, 1 went (1 merged into others), 1,200 changed (title 1,200)",
+        "1 of 4",
+        "core.min_in: 3 → 4",
+        "made anew: vector_index (1)",
+        "p2  Gone [2J  merged into p1  cited 3",
+        "and 1,199 more",
+        "core_papers that came: 1",
+        "p1  Attention  5 → 7",
+    ):
+        assert part in text
+    assert "\x1b" not in text
+    assert "core_papers that changed" not in text, "a core paper whose degrees moved is no news, unless it is asked for"
+    assert "core_papers that changed: 2" in shown(render_differences(DIFFERENCES, ["core_papers"]))
+    json.dumps(to_dict(DIFFERENCES))
+
+
+def test_equal_releases_are_two_short_lines() -> None:
+    assert shown(render_differences(Differences("r0001", "r0002", ()))) == "r0001 → r0002\nnothing differs\n"
+
+
+def test_a_sweep_says_what_it_freed_and_a_look_what_it_would() -> None:
+    waste = (Waste("artifact", "vector_index", Path("a"), 1_500_000), Waste("artifact", "vector_index", Path("b"), 500_000))
+    found = Sweep(("r0002",), ("r0001",), waste)
+    done, planned = (" ".join(shown(render_sweep(found, is_done=is_done)).split()) for is_done in (True, False))
+    assert "kept r0002 dropped r0001" in done
+    assert "artifact vector_index 2 2.0 MB" in done
+    assert done.endswith("2.0 MB freed")
+    assert "to drop r0001" in planned
+    assert planned.endswith("2.0 MB would be freed")
+    assert "nothing to take away" in shown(render_sweep(Sweep(("r0002",), (), ()), is_done=True))
