@@ -5,6 +5,7 @@ tables/NAME          Delta tables
 artifacts/…          indices, by content
 receipts/…           what each stage last made, from which inputs
 releases/NAME.json   what readers read
+models/…             what models answered, and what it cost
 spool/…              finished items of work under way; safe to lose, dear to redo
 locks/…              held while a partition is written; empty files
 dagster/…            the Dagster instance of this lake: its runs and events
@@ -94,6 +95,10 @@ class Lake:
     @property
     def releases(self) -> Path:
         return self.root / "releases"
+
+    @property
+    def models(self) -> Path:
+        return self.root / "models"
 
     def spool(self, *names: str) -> Path:
         return self.root.joinpath("spool", *names)

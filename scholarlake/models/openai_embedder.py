@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scholarlake.models.chat import Trouble
 from scholarlake.models.config import Endpoint
-from scholarlake.models.protocol import Answer, Fault, Kind, Usage, Vectors, fingerprint_of
+from scholarlake.models.protocol import Answer, Fault, Kind, Usage, Vectors, Verdict, fingerprint_of
+from scholarlake.models.troubles import LONGEST_WAIT_SECONDS, backoff, fault_of
 
-FIRST_WAIT_SECONDS = 0.5
-LONGEST_WAIT_SECONDS = 60.0
-_BUSY = (429, 502, 503, 504)  # the server is there, but not for us now
-_NO_ENTRY = (401, 403, 404)
-_WORTH_ANOTHER_TRY = (408, 409, 425, 500)
+_VERDICTS: dict[Trouble, Verdict] = {"rejected": "refused", "failed": "failed", "busy": "lost", "gone": "lost", "closed": "lost"}
 
 
 class OpenAIEmbedder:
@@ -66,7 +64,6 @@ class OpenAIEmbedder:
 
         fault = Fault("lost", "no attempt was made")
         for attempt in range(1, self._endpoint.attempts + 1):
-            pause = min(FIRST_WAIT_SECONDS * 2 ** (attempt - 1), LONGEST_WAIT_SECONDS)
             try:
                 reply = self._client.embeddings.create(model=self._endpoint.model, input=texts, encoding_format="float")
                 vectors = _vectors(reply.data, len(texts))
@@ -74,23 +71,14 @@ class OpenAIEmbedder:
                     return Answer(positions, None, vectors, Usage(attempt))
                 usage = Usage(attempt, int(getattr(reply.usage, "prompt_tokens", 0) or 0))
                 return Answer(positions, vectors, usage=usage)
-            except openai.APITimeoutError:
-                fault = Fault("failed", f"no answer in {self._endpoint.timeout_seconds:g} seconds")
-            except openai.APIConnectionError as error:
-                fault = Fault("lost", f"{self._endpoint.base_url} can't be reached ({_one_line(error.__cause__ or error)})")
-            except openai.APIStatusError as error:
-                status = error.status_code
-                said = f"{status}: {_said(error)}"
-                if status in _NO_ENTRY:
-                    return Answer(positions, None, Fault("lost", f"the endpoint answers {said}"), Usage(attempt))
-                if status not in _BUSY and status not in _WORTH_ANOTHER_TRY and status < 500:
-                    return Answer(positions, None, Fault("refused", _reason(said)), Usage(attempt))
-                fault = Fault("lost" if status in _BUSY else "failed", said)
-                pause = _asked_pause(error.response.headers, pause)
-            except (openai.APIResponseValidationError, ValueError, TypeError, AttributeError) as error:
-                fault = Fault("failed", f"an answer that is no list of embeddings ({_one_line(error)})")
+            except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
+                trouble = fault_of(error, str(self._endpoint.base_url), self._endpoint.timeout_seconds, self._client.api_key)
+            fault = Fault(_VERDICTS[trouble.trouble], trouble.reason)
+            if trouble.trouble in ("closed", "rejected"):
+                return Answer(positions, None, fault, Usage(attempt))
             if attempt < self._endpoint.attempts:
-                self._wait_for(pause)
+                wait_for = backoff(attempt) if trouble.wait_seconds is None else trouble.wait_seconds
+                self._wait_for(min(wait_for, LONGEST_WAIT_SECONDS))  # never longer than a person would
         return Answer(positions, None, fault, Usage(self._endpoint.attempts))
 
 
@@ -107,26 +95,3 @@ def _vectors(data: Any, count: int) -> Vectors | Fault:
     if len({len(vector) for vector in vectors}) != 1:
         return Fault("failed", "embeddings of several dimensions")
     return np.stack(vectors)
-
-
-def _asked_pause(headers: Any, otherwise: float) -> float:
-    """Seconds to wait as Retry-After says; never longer than a person would."""
-    try:
-        return min(max(float(headers.get("retry-after")), 0.0), LONGEST_WAIT_SECONDS)
-    except (TypeError, ValueError):
-        return otherwise
-
-
-def _reason(said: str) -> str:
-    lower = said.lower()
-    too_long = any(word in lower for word in ("maximum context", "context length", "too long", "max_model_len", "maximum input"))
-    return "too_long" if too_long else f"rejected: {said}"
-
-
-def _said(error: Any) -> str:
-    body = error.body if isinstance(error.body, dict) else {}
-    return _one_line(body.get("message") or error.message)
-
-
-def _one_line(value: object) -> str:
-    return " ".join(str(value).split())[:200]

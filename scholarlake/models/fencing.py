@@ -1,0 +1,38 @@
+"""A fence around text that others wrote, so that nothing in it can pass for ours.
+
+The delimiter is made from the text's own hash: a text can't hold it, and the same text is always fenced alike, so that an
+answer about it is found again. What a chat template would take for the end of a message is taken apart too.
+"""
+
+from __future__ import annotations
+
+import re
+
+from scholarlake.lake.hashing import text_hash
+
+TAG_DIGITS = 16
+
+#: What tokenizers of open models read as the bounds of a message or of a text, wherever it stands in a prompt.
+_CONTROL_TOKENS = re.compile(
+    r"<\|[^<>|\s]{1,40}\|>"  # <|im_end|>, <|eot_id|>, <|endoftext|>
+    r"|<｜[^<>｜]{1,40}｜>"  # the same with full-width bars
+    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]"
+    r"|<<?/?(?:SYS|s|bos|eos|pad|unk|think|tool_call|tool_response)>>?"
+    r"|<(?:start|end)_of_(?:turn|image)>",
+    re.IGNORECASE,
+)
+
+
+class Ours(str):
+    """A text that may stand in a prompt as it is: words of this project, or what others wrote inside a fence."""
+
+    __slots__ = ()
+
+
+def fence(text: str) -> Ours:
+    """The text between two lines that it can't contain. Half characters become question marks; nothing else is lost."""
+    plain = _CONTROL_TOKENS.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text.encode("utf-8", "replace").decode())
+    tag = text_hash(plain)[:TAG_DIGITS]
+    while tag in plain:
+        tag = text_hash(tag + plain)[:TAG_DIGITS]
+    return Ours(f"<text {tag}>\n{plain}\n</text {tag}>")

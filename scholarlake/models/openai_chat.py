@@ -1,0 +1,107 @@
+"""Any OpenAI-compatible `/v1/chat/completions`: vLLM's own server, llama.cpp's, or a hosted one.
+
+One attempt a call: the client's own retries are off. What does not belong here: trying again, and what an answer is worth
+(`chat_model.py`).
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import orjson
+
+from scholarlake.models.chat import Call, Fault, Finish, Message, Reply
+from scholarlake.models.config import ChatEndpoint
+from scholarlake.models.troubles import fault_of
+
+if TYPE_CHECKING:
+    import openai
+
+_FINISHES: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
+_CONNECT_SECONDS = 10.0
+
+
+def client_for(base_url: str, api_key: str, timeout_seconds: float, concurrency: int) -> openai.AsyncOpenAI:
+    """A client that keeps a connection for every request in flight, and retries nothing."""
+    import httpx2
+    import openai
+
+    limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+    timeout = httpx2.Timeout(timeout_seconds, connect=min(_CONNECT_SECONDS, timeout_seconds), pool=None)
+    http = openai.DefaultAsyncHttpxClient(limits=limits, timeout=timeout)
+    return openai.AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=0, timeout=timeout, http_client=http)
+
+
+class OpenAIChat:
+    """An endpoint that is asked over HTTP."""
+
+    def __init__(self, endpoint: ChatEndpoint, base_url: str, api_key: str) -> None:
+        self._endpoint = endpoint
+        self._base_url = base_url
+        self._api_key = api_key
+        self._client: openai.AsyncOpenAI | None = None
+
+    def __repr__(self) -> str:
+        return f"OpenAIChat({self._endpoint.model!r}, {self._base_url!r})"
+
+    async def __aenter__(self) -> Self:
+        endpoint = self._endpoint
+        self._client = client_for(self._base_url, self._api_key, endpoint.timeout_seconds, endpoint.concurrency)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+    async def ask(self, call: Call) -> Reply | Fault:
+        """One request."""
+        assert self._client is not None
+        try:
+            # The raw response: what the client would make of it is slower than all else that is done here.
+            raw: Any = await self._client.chat.completions.with_raw_response.create(**self._asked(call))
+            return reply_of(orjson.loads(raw.content))
+        except Exception as error:
+            return fault_of(error, self._base_url, self._endpoint.timeout_seconds, self._api_key)
+
+    def _asked(self, call: Call) -> dict[str, Any]:
+        sampling = call.sampling
+        asked: dict[str, Any] = {
+            "model": self._endpoint.model,
+            "messages": spoken(call.messages),
+            "max_tokens": sampling.max_tokens,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+        }
+        if sampling.seed is not None:
+            asked["seed"] = sampling.seed
+        if sampling.stop:
+            asked["stop"] = list(sampling.stop)
+        if call.schema is not None:
+            asked["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": call.schema}}
+        if self._endpoint.extra_body:
+            asked["extra_body"] = self._endpoint.extra_body
+        return asked
+
+
+def spoken(messages: tuple[Message, ...]) -> list[dict[str, str]]:
+    """Messages as the protocol has them."""
+    return [{"role": message.speaker, "content": message.content} for message in messages]
+
+
+def reply_of(body: Any) -> Reply | Fault:
+    """A reply out of a completion's JSON. What has another shape is a fault."""
+    try:
+        choice = body["choices"][0]
+        message, finish = choice["message"], choice.get("finish_reason")
+        text, refusal = message.get("content"), message.get("refusal")
+        usage = body.get("usage") or {}
+        tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        if not all(count is None or isinstance(count, int) for count in tokens) or not isinstance(text, str | None):
+            raise TypeError("a field of another type")
+    except (KeyError, IndexError, TypeError, AttributeError) as fault:
+        return Fault("failed", f"an answer that is no chat completion ({' '.join(str(fault).split())[:100]})")
+    known = _FINISHES.get(finish, "stop")
+    if refusal or (text is None and known == "stop"):
+        known, text = "refusal", refusal or None
+    return Reply(text, known, *tokens)
