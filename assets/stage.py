@@ -19,10 +19,9 @@ from assets import runs
 from assets.partitions import partitions_of
 from resources.lake import LakeResource
 from scholarlake.errors import ScholarLakeError
-from scholarlake.lake import contracts, delta, receipts
+from scholarlake.lake import contracts, delta, locks, receipts
 from scholarlake.lake.artifacts import Artifact
 from scholarlake.lake.delta import Commit
-from scholarlake.lake.guard import at_work
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Present
 from scholarlake.lake.stages import STAGES, Settings, Stage
@@ -110,7 +109,10 @@ def asset_for(stage: Stage, settings: Settings, automation: dg.AutomationConditi
         metadata=_standing_metadata(stage),
     )
     def made(context: dg.AssetExecutionContext, lake: LakeResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
-        with at_work(lake.open()):
+        runs.claim(context.instance, context.run_id)
+        key = context.partition_key if context.has_partition_key else ""
+        # A second run of it finds what the first one left, and nothing is thrown away meanwhile.
+        with locks.hold(lake.open(), f"make-{stage.name}", f"={key}"), locks.at_work(lake.open()):
             return _run(context, lake, stage, maker)
 
     return made
@@ -132,7 +134,6 @@ def spec_for(stage: Stage, settings: Settings) -> dg.AssetSpec:
 
 def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage, maker: Maker) -> dg.MaterializeResult:  # type: ignore[type-arg]
     started = time.monotonic()
-    runs.claim(context.instance, context.run_id)
     lake, settings = resource.open(), resource.settings()
     partition = context.partition_key if context.has_partition_key else None
     code_version = stage.code_version(settings)

@@ -24,8 +24,8 @@ from scholarlake.errors import IndexDamaged, ScholarLakeError
 from scholarlake.lake import receipts
 from scholarlake.lake.artifacts import open_artifact
 from scholarlake.lake.findings import Finding
-from scholarlake.lake.guard import at_work
 from scholarlake.lake.home import Lake
+from scholarlake.lake.locks import at_work
 from scholarlake.lake.stages import STAGES, Settings
 from scholarlake.profile import Profile
 

@@ -1,14 +1,18 @@
-"""What `scholarlake build` and `scholarlake status` do: the main job on the instance that the UI shows, and what is left to do."""
+"""What the commands that run Dagster do (`build`, `backfill`, `status`), on the instance that the UI shows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pipelines.backfill import backfill, choose
 from pipelines.definitions import definitions
+from pipelines.plan import Plan, plan
 from pipelines.project import Places, open_instance
-from pipelines.refresh import Failed, Ran, Refresh, Step, needed_for, refresh
+from pipelines.refresh import Refresh, needed_for, refresh
+from pipelines.runner import Listener, Runner
 from scholarlake.lake import receipts, releases
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Judgement, Present, Staleness
@@ -22,20 +26,48 @@ def run(
     dumps: Path | None = None,
     profile: str | None = None,
     to: str = "release_diff",
-    say: Callable[[str], object] = lambda _: None,
-    before: Callable[[Step], object] = lambda _: None,
-    during: Callable[[int, int | None, str], object] | None = None,
-    after: Callable[[Step, Ran | Failed], object] = lambda _step, _outcome: None,
+    **hooks: Callable[..., object],
 ) -> Refresh:
-    """Build a lake. Raises ScholarLakeError, before anything is changed, where the dump, the profile or the lake can't be used."""
+    """Build a lake. hooks: as in `Listener`.
+
+    Raises ScholarLakeError, before anything is changed, where the dump, the profile or the lake can't be used.
+    """
     places = Places.chosen(lake, dumps, profile)
     needed_for(to)
     list_parts(places.dumps)
+    with _runner(places, hooks) as runner:
+        return refresh(runner, to=to)
+
+
+def run_backfill(
+    asset: str,
+    wanted: Sequence[str],
+    *,
+    lake: Path | None = None,
+    dumps: Path | None = None,
+    profile: str | None = None,
+    anew: bool = False,
+    **hooks: Callable[..., object],
+) -> Refresh:
+    """Make partitions of an asset again. Raises ScholarLakeError, before anything is made, where they can't be."""
+    places = Places.chosen(lake, dumps, profile)
+    choose(Lake.open(places.lake), asset, wanted)
+    with _runner(places, hooks) as runner:
+        return backfill(runner, asset, wanted, anew=anew)
+
+
+def planned(*, lake: Path | None = None, dumps: Path | None = None, profile: str | None = None, to: str = "release_diff") -> Plan:
+    """What a build would do. Raises ScholarLakeError where the dump, the profile or the lake can't be used."""
+    return plan(Places.chosen(lake, dumps, profile), to)
+
+
+@contextmanager
+def _runner(places: Places, hooks: Mapping[str, Callable[..., object]]) -> Iterator[Runner]:
     resource = places.resource()
     repository = definitions(places).get_repository_def()
     resource.open()
     with open_instance(places.dagster_home) as instance:
-        return refresh(repository, instance, resource, to=to, say=say, before=before, during=during, after=after)
+        yield Runner(repository, instance, resource, Listener(**hooks))
 
 
 def status(*, lake: Path | None = None, dumps: Path | None = None, profile: str | None = None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import dagster as dg
 
 from pipelines.refresh import refresh
+from pipelines.runner import Listener, Runner
 from resources.lake import LakeResource
 from scholarlake.lake.stages import STAGES, Stage
 from scholarlake.sources.watch import AT_ONCE, THOROUGH, Attention
@@ -27,7 +28,7 @@ def stage_jobs() -> Iterable[dg.JobDefinition]:
 
 
 def _refresh(context: dg.OpExecutionContext, lake: LakeResource, attention: Attention) -> None:
-    outcome = refresh(context.repository_def, context.instance, lake, attention=attention, say=context.log.info)
+    outcome = refresh(Runner(context.repository_def, context.instance, lake, Listener(say=context.log.info)), attention=attention)
     if outcome.failed:
         raise dg.Failure(description="; ".join(f"{failure.where}: {failure.why}" for failure in outcome.failed))
     context.add_output_metadata({"runs": len(outcome.ran), "release": outcome.release or ""})

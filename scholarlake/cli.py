@@ -120,6 +120,49 @@ def build(
 
 
 @app.command()
+def plan(
+    lake: LakeOption = None,
+    dumps: DumpsOption = None,
+    profile: ProfileOption = None,
+    to: Annotated[str, typer.Option("--to", help="Plan up to this asset.")] = "release_diff",
+    json: JsonOption = False,
+) -> None:
+    """What a build would do and what it would take, before anything runs. Changes nothing."""
+    from scholarlake.terminal import render_plan
+
+    found = _project("pipelines.build").planned(lake=lake, dumps=dumps, profile=profile, to=to).to_dict()
+    if json:
+        print_json(found)
+    else:
+        out.print(render_plan(found))
+
+
+@app.command()
+def backfill(
+    asset: Annotated[str, typer.Argument(help="Which asset.")],
+    partitions: Annotated[list[str] | None, typer.Argument(help="Keys, ranges (03-07), patterns (*.gz); all if none is given.")] = None,
+    shards: Annotated[str | None, typer.Option("--shards", help="Shards as a range or a list: 03-07, 01,05.")] = None,
+    anew: Annotated[bool, typer.Option("--anew", help="Start over where the same backfill was begun and not ended.")] = False,
+    lake: LakeOption = None,
+    dumps: DumpsOption = None,
+    profile: ProfileOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make partitions of an asset again, stale or not. Interrupted, it goes on where it stopped when it is asked for again."""
+    from scholarlake.terminal import render_build
+
+    wanted = [*(partitions or ()), *(shards.split(",") if shards else ())]
+    with _build_progress(quiet=json) as listener:
+        outcome = _project("pipelines.build").run_backfill(asset, wanted, lake=lake, dumps=dumps, profile=profile, anew=anew, **listener)
+    if json:
+        print_json(outcome.to_dict())
+    else:
+        out.print(render_build(outcome.to_dict()))
+    if outcome.failed:
+        raise ScholarLakeError("; ".join(f"{failure.where}: {failure.why}" for failure in outcome.failed))
+
+
+@app.command()
 def status(lake: LakeOption = None, dumps: DumpsOption = None, profile: ProfileOption = None, json: JsonOption = False) -> None:
     """What the lake holds, what is stale and why, and which release readers read."""
     from scholarlake.terminal import render_status

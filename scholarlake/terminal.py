@@ -196,6 +196,41 @@ def render_build(outcome: Mapping[str, Any]) -> RenderableType:
     return Group(*parts)
 
 
+def render_plan(plan: Mapping[str, Any]) -> RenderableType:
+    """What a build would do.
+
+    plan: "parts" (new, changed, gone, unreadable), "planned" (asset, partition, state, reason, estimate), "total" (an estimate).
+    """
+    parts: list[RenderableType] = []
+    for word, keys in plan["parts"].items():
+        if keys:
+            parts.append(Text.assemble((f"{word:<11}", "dim"), f"{len(keys):,}: ", _listed(keys)))
+    planned = plan["planned"]
+    if planned:
+        table = _table("asset", numbers=("partitions", "rows", "texts", "prompts", "tokens", "cost"), last=("because",))
+        for asset in dict.fromkeys(one["asset"] for one in planned):
+            for state in ("stale", "waits"):
+                its = [one for one in planned if one["asset"] == asset and one["state"] == state]
+                if its:
+                    reasons = list(dict.fromkeys(str(one["reason"]) for one in its))
+                    why = _cut(reasons[0], 60) + (f" (and {len(reasons) - 1} other reasons)" if len(reasons) > 1 else "")
+                    count = f"{len(its):,}" if state == "stale" else "?"
+                    table.add_row(asset, count, *_summed([one["estimate"] for one in its if one["estimate"]]), Text(why, style="dim"))
+        parts += [table, Text("~ guessed, not counted; ? known once what it waits for is made", style="dim")]
+    stale = sum(one["state"] == "stale" for one in planned)
+    parts.append(Text(f"{stale:,} partitions are stale; `scholarlake build` makes them" if stale else "nothing is stale", style="bold"))
+    return Group(*parts)
+
+
+def _summed(estimates: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Rows, texts, prompts, tokens and cost of estimates together, empty where they say nothing."""
+    guess = "" if all(one["exact"] for one in estimates) else "~"
+    totals = [sum(one[name] for one in estimates) for name in ("rows", "texts", "prompts", "tokens")]
+    cells = [f"{guess}{total:,}" if total else "" for total in totals]
+    costs = [one["cost"] for one in estimates if one["cost"] is not None]
+    return [*cells, f"{guess}{sum(costs):.2f}" if costs else ""]
+
+
 def render_status(state: Mapping[str, Any]) -> RenderableType:
     """What a lake holds and what is stale.
 

@@ -13,11 +13,10 @@ to one partition both succeed. The lock goes with the process, however it ends.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction
 
 from scholarlake.errors import ContractError, LakeError
+from scholarlake.lake import locks
 from scholarlake.lake.content import Content, hashed, minus, total_of
 from scholarlake.lake.contracts import Table, table
 from scholarlake.lake.fit import require_fit, require_unique_keys
@@ -166,9 +166,9 @@ def commit_new(lake: Lake, name: str, staged: Mapping[str, Sequence[StagedFile]]
     """
     contract = table(name)
     written: dict[str, Written] = {}
-    with ExitStack() as locks:
+    with ExitStack() as held:
         for partition in sorted(staged):  # in one order everywhere, so that two writers can't wait for each other
-            locks.enter_context(_locked(lake, name, partition))
+            held.enter_context(_locked(lake, name, partition))
         delta = _open_or_create(lake, contract)
         taken = {file.partition for file in files_of(delta, contract)}
         new = {partition: files for partition, files in staged.items() if partition not in taken}
@@ -396,14 +396,6 @@ def _one_line(fault: BaseException) -> str:
     return " ".join(str(fault).split())[:300]
 
 
-@contextmanager
-def _locked(lake: Lake, name: str, partition: str | None) -> Iterator[None]:
-    """Hold a table's partition against other writers on this machine; released by the system if the process dies."""
-    folder = lake.root / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"{name}-{digest([partition or ''])}.lock").open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(handle, fcntl.LOCK_UN)
+def _locked(lake: Lake, name: str, partition: str | None) -> AbstractContextManager[None]:
+    """Hold a table's partition against other writers on this machine."""
+    return locks.hold(lake, name, f"={partition or ''}")

@@ -6,17 +6,14 @@ checks passed on just that content. Making one where nothing changed gives the n
 
 from __future__ import annotations
 
-import fcntl
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from scholarlake.errors import ReleaseError
-from scholarlake.lake import delta, receipts
+from scholarlake.lake import delta, locks, receipts
 from scholarlake.lake.artifacts import WHOLE
 from scholarlake.lake.artifacts import load as load_artifact
 from scholarlake.lake.contracts import TABLES
@@ -108,7 +105,7 @@ def publish(lake: Lake, settings: Settings, embedder: Mapping[str, Any]) -> tupl
 
     Raises ReleaseError where the state is no single cut, or a blocking check has not passed.
     """
-    with _alone(lake):
+    with locks.hold(lake, "release"):
         versions = _prove_one_cut(lake, settings)
         known = names(lake)
         newest = load(lake) if known else None
@@ -214,15 +211,3 @@ def _pin_artifacts(lake: Lake) -> dict[str, dict[str, PinnedArtifact]]:
 def _number(name: str) -> int:
     match = _NAME.match(name)
     return int(match.group(1)) if match else 0
-
-
-@contextmanager
-def _alone(lake: Lake) -> Iterator[None]:
-    """One release at a time on this machine."""
-    lake.releases.mkdir(parents=True, exist_ok=True)
-    with Path(lake.releases / ".lock").open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(handle, fcntl.LOCK_UN)

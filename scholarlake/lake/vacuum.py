@@ -29,8 +29,8 @@ from scholarlake.errors import ReleaseError
 from scholarlake.lake import receipts, releases
 from scholarlake.lake.contracts import TABLES, Table
 from scholarlake.lake.files import sync_folder
-from scholarlake.lake.guard import alone
 from scholarlake.lake.home import Lake
+from scholarlake.lake.locks import alone
 from scholarlake.lake.releases import Release
 from scholarlake.lake.stages import STAGES
 from scholarlake.lake.table_files import files_of, open_version

@@ -20,8 +20,8 @@ from scholarlake.errors import LakeError, ReleaseError
 from scholarlake.lake import artifacts, delta, receipts, releases, vacuum
 from scholarlake.lake.contracts import TABLES
 from scholarlake.lake.files import write_json
-from scholarlake.lake.guard import at_work
 from scholarlake.lake.home import Lake
+from scholarlake.lake.locks import at_work
 from scholarlake.lake.releases import Release
 from scholarlake.lake.vacuum import Policy, Sweep, look, retention, sweep
 from tests.unit.small_lake import COMMIT, frame, make_lake, paper, release

@@ -1,0 +1,116 @@
+"""How one partition of one asset is made as a Dagster run in this process, and what came of it in one line.
+
+A run in a process of its own costs seconds. What does not belong here: which partitions are made, and in what order
+(`refresh.py`, `backfill.py`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+
+from assets.stage import WATCHER
+from resources.lake import LakeResource
+from scholarlake.lake import receipts
+from scholarlake.lake.judgement import Staleness
+
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A partition that was made: why, and for how many seconds."""
+
+    asset: str
+    partition: str | None
+    reason: str
+    seconds: float
+    rows: int
+    run_id: str
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A partition that could not be made, or whose blocking check failed."""
+
+    where: str
+    why: str
+    run_id: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is about to run: the n-th of the partitions of this asset that are to be made."""
+
+    stale: Staleness
+    number: int
+    of: int
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who wants to know how far things are. during is told how far a partition has come: done, total where it is known, of what."""
+
+    say: Callable[[str], object] = lambda _: None
+    before: Callable[[Step], object] = lambda _: None
+    during: Callable[[int, int | None, str], object] | None = None
+    after: Callable[[Step, Ran | Failed], object] = lambda _step, _outcome: None
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Makes partitions, one run each."""
+
+    repository: dg.RepositoryDefinition
+    instance: dg.DagsterInstance
+    resource: LakeResource
+    listener: Listener = field(default_factory=Listener)
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    def make_all(self, items: Sequence[Staleness]) -> list[Ran | Failed]:
+        """Make partitions of one asset one after the other: one that fails fails alone."""
+        WATCHER.set(self.listener.during)
+        outcomes = []
+        for number, item in enumerate(items, 1):
+            step = Step(item, number, len(items))
+            self.listener.before(step)
+            outcome = self.make(item)
+            self.listener.after(step, outcome)
+            said = f"failed  {outcome.where}: {outcome.why}" if isinstance(outcome, Failed) else f"made    {item.where}"
+            self.listener.say(f"{said}  ({item.reason})")
+            outcomes.append(outcome)
+        return outcomes
+
+    def make(self, item: Staleness) -> Ran | Failed:
+        """Make one partition and run its checks."""
+        started = time.monotonic()
+        result = self.repository.get_job(f"make_{item.asset}").execute_in_process(
+            instance=self.instance,
+            partition_key=item.partition,
+            resources={"lake": self.resource},
+            run_config=_QUIET,
+            tags={"scholarlake/reason": item.reason, **self.tags},
+            raise_on_error=False,
+        )
+        if not result.success:
+            return Failed(item.where, self._why(item, result), result.run_id)
+        receipt = receipts.read(self.resource.open(), item.asset, item.partition)
+        rows = receipt.rows if receipt else 0
+        return Ran(item.asset, item.partition, item.reason, time.monotonic() - started, rows, result.run_id)
+
+    def _why(self, item: Staleness, result: dg.ExecuteInProcessResult) -> str:
+        """The reason in one line: the check that failed, else the error at the bottom of the chain."""
+        outcomes = receipts.checks(self.resource.open(), item.asset, item.partition)
+        failing = [check for check in outcomes.values() if check.blocking and not check.passed]
+        error: Any = next((event.step_failure_data.error for event in result.all_events if event.is_step_failure), None)
+        while error is not None and error.cause is not None:
+            error = error.cause
+        if error is not None and not (failing and "failed" in error.message and "check" in error.message):
+            return " ".join(error.message.split())
+        if failing:
+            return "; ".join(f"check {check.name} failed: {check.summary}" for check in failing)
+        return "the run failed; see it in the Dagster UI"

@@ -1,0 +1,49 @@
+"""The same, by the main job itself: every partition a Dagster run with all its checks."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+
+from pipelines.definitions import definitions
+from pipelines.project import Places, open_instance
+from pipelines.refresh import refresh
+from pipelines.runner import Runner
+from scholarlake.lake.home import DAGSTER, Lake
+from tests.properties.sources import Sources, sequences
+
+SHARE = float(os.environ.get("SCHOLARLAKE_DAGSTER_SHARE", "0.05"))  # of the sequences that the library is put through
+
+
+class MainJob:
+    """A lake that is refreshed by the main job."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._places = Places(lake=folder / name, dumps=folder / "dumps", profile=str(folder / "tiny.yaml"), models=folder / "models.yaml")
+        self._open = ExitStack()
+        self._instance = self._open.enter_context(open_instance(folder / name / DAGSTER))
+
+    @property
+    def lake(self) -> Lake:
+        return Lake.open(self._places.lake)
+
+    def refresh(self) -> list[str]:
+        outcome = refresh(Runner(definitions(self._places).get_repository_def(), self._instance, self._places.resource()))
+        assert outcome.failed == []
+        assert outcome.waiting == 0
+        return [ran.asset for ran in outcome.ran]
+
+    def check(self) -> None:
+        """Every run has run its checks already."""
+
+
+class ThroughDagster(Sources):
+    """Sources that change, followed by the main job."""
+
+    def built(self, name: str) -> MainJob:  # type: ignore[override]
+        return MainJob(self.folder, name)
+
+
+class TestMainJobEqualsRebuild(ThroughDagster.TestCase):
+    settings = sequences(SHARE)
