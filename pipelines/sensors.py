@@ -5,6 +5,8 @@ A sensor on a source only reports: parts that came, changed or went. What then r
 (`scholarlake.sources.watch`), what a report is (`assets`).
 """
 
+import warnings
+
 import dagster as dg
 import orjson
 
@@ -42,13 +44,16 @@ def dump_sensor(watching: Watching) -> dg.SensorDefinition:
 
 def automation_sensor(watching: Watching) -> dg.AutomationConditionSensorDefinition:
     """Asks for a run of every partition that is stale, once all it is made from is fresh."""
-    return dg.AutomationConditionSensorDefinition(
-        "automation",
-        target=dg.AssetSelection.all(),
-        minimum_interval_seconds=watching.interval_seconds,
-        default_status=dg.DefaultSensorStatus.RUNNING,
-        use_user_code_server=True,
-        emit_backfills=False,
-        run_tags={"scholarlake/reason": "stale"},
-        description="Runs what is stale, partition by partition, from the sources down to the release. Stop it to run by hand only.",
-    )
+    with warnings.catch_warnings():
+        # Conditions of our own are evaluated where our code is, which is said to be beta.
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        return dg.AutomationConditionSensorDefinition(
+            "automation",
+            target=dg.AssetSelection.all(),
+            minimum_interval_seconds=watching.interval_seconds,
+            default_status=dg.DefaultSensorStatus.RUNNING,
+            use_user_code_server=True,
+            emit_backfills=False,
+            run_tags={"scholarlake/reason": "stale"},
+            description="Runs what is stale, partition by partition, from the sources down to the release. Stop it to run by hand only.",
+        )
