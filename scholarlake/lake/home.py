@@ -63,7 +63,8 @@ class Lake:
         if root.exists() and not root.is_dir():
             raise LakeError(f"{root} is a file; name a folder for the lake")
         if not (root / "lake.json").is_file():
-            if root.is_dir() and any(path.name != DAGSTER for path in root.iterdir()):  # the UI may have been there first
+            # The UI may have been there first, or a process that died while it wrote lake.json.
+            if root.is_dir() and any(path.name != DAGSTER and not path.name.startswith(".lake.json.") for path in root.iterdir()):
                 raise LakeError(f"{root} is not empty and holds no lake; name an empty folder")
             return cls.create(root, shards)
         lake = cls.open(root)

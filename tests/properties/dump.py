@@ -45,7 +45,8 @@ class Dump:
 
     def lay_down(self, folder: Path) -> None:
         """Write the parts, and nothing else. A part whose bytes are the same is left as it lies."""
-        wanted = {name: "".join(line + "\n" for line in held) for name, held in self.parts.items()}
+        # A part of nothing but damage would be in no known format: each begins with an object, if one without an id.
+        wanted = {name: "".join(line + "\n" for line in ["{}", *held]) for name, held in self.parts.items()}
         for path in [path for path in folder.rglob("*") if path.is_file()] if folder.exists() else []:
             if path.relative_to(folder).as_posix() not in wanted:
                 path.unlink()

@@ -61,6 +61,12 @@ def test_a_folder_with_other_things_in_it_becomes_no_lake(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_a_lake_whose_making_was_killed_or_that_the_ui_was_opened_on_first_is_made(tmp_path: Path) -> None:
+    (tmp_path / "dagster").mkdir()
+    (tmp_path / ".lake.json.0123.tmp").write_text("{")
+    assert Lake.open_or_create(tmp_path, 4).shards == 4
+
+
 def test_a_file_is_no_place_for_a_lake(tmp_path: Path) -> None:
     (tmp_path / "lake").write_text("x")
     with pytest.raises(LakeError, match="is a file"):
