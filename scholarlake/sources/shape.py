@@ -25,7 +25,7 @@ from scholarlake.sources.fields import MIN_YEAR
 from scholarlake.sources.identifiers import identifier
 from scholarlake.sources.plain import Integers, Mask, bounds_of, odd_identifiers
 
-_MOST_CITATIONS = 1e15  # up to here, a float holds every whole number, and `record` takes it for one
+_MOST_CITATIONS = 10**15 - 1  # `record` takes floats below 1e15 for whole numbers, and all of those are exact
 _FEW = 16  # texts that are not worth another attempt of the parser
 
 

@@ -318,6 +318,7 @@ def test_papers_as_the_releases_have_them_are_taken_for_usual() -> None:
         b'{"id": "a", "title": null}',
         b'{"id": "a", "title": "t", "year": 2007.5}',
         b'{"id": "a", "title": "t", "n_citation": -1}',
+        b'{"id": "a", "title": "t", "n_citation": 1e15}',
         b'{"id": "a", "title": "t", "n_citation": 9007199254740993}',
         b'{"id": "a", "title": "t", "x": Inf}',
         b'{"id": "a", "title": "t"} null',
