@@ -7,9 +7,14 @@ import unicodedata
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+import polars as pl
+import pyarrow as pa
 import xxhash
 
+from scholarlake.lake import xxh3
 from scholarlake.sources.identifiers import identifier
+from scholarlake.sources.plain import Bytes, Integers, Mask, bounds_of
 from scholarlake.sources.text import full_text
 
 AuthorRow = tuple[str | None, str | None, str | None, str | None]  # id, name, organisation, its id
@@ -21,6 +26,9 @@ _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\
 _STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŧ": "t", "ŋ": "n"})
 # "Ann B. Lee" as most names are: a first name or initial, anything of letters between, a family name of three letters or more.
 _USUAL_NAME = re.compile(r"([A-Za-z]+)(?:[ .][A-Za-z .'-]*)? ([A-Za-z]{3,})")
+_NAME_MARKS = np.isin(np.arange(256), list(b" .'-"))
+_SUFFIX_LETTERS = 4  # of the longest suffix
+_SUFFIX_WORDS = np.array([int.from_bytes(word.encode(), "little") for word in _SUFFIXES], dtype=np.uint32)
 _SIGNED = 1 << 63
 _NAME_CACHE = 1 << 17
 
@@ -86,6 +94,53 @@ def author_keys(authors: list[AuthorRow]) -> list[int]:
     if not authors:
         return []
     return sorted({key for _, name, _, _ in authors if name and (key := author_key(name)) is not None})
+
+
+def keys_of_names(names: pa.StringArray) -> tuple[Integers, Mask]:
+    """`author_key` of each name, and which names have one. Names as most are written are folded all at once."""
+    bounds, data = bounds_of(names)
+    keys, keyed = np.zeros(len(names), dtype=np.int64), np.zeros(len(names), dtype=bool)
+    said = np.flatnonzero(np.diff(bounds))
+    if not len(said):
+        return keys, keyed
+    usual, folded, folded_bounds = _fold_usual(data, bounds[said], bounds[said + 1])
+    keys[said[usual]] = xxh3.keys_of(folded, folded_bounds).view(np.int64)
+    keyed[said[usual]] = True
+    rest = said[~usual]
+    for place, name in zip(rest.tolist(), pl.Series(names.take(pa.array(rest))).to_list(), strict=True):
+        key = author_key(name)
+        if key is not None:
+            keys[place], keyed[place] = key, True
+    return keys, keyed
+
+
+def _fold_usual(data: Bytes, starts: Integers, stops: Integers) -> tuple[Mask, Bytes, Integers]:
+    """Which names are written as `_USUAL_NAME` has it, and these as `fold_name` folds them: one run of bytes, and the bounds in it."""
+    padded = np.append(data, np.zeros(_SUFFIX_LETTERS, dtype=np.uint8))
+    lower = padded | 0x20  # of what is no letter, only the blank is used, which it does not change
+    letter = (lower[: len(data)] - np.uint8(ord("a"))) < 26  # below an "a" it wraps around
+    places = np.arange(len(data))
+    first_end = np.minimum.reduceat(np.where(letter, len(data), places), starts)  # where what is no letter comes first, and last
+    family = np.maximum.reduceat(np.where(letter, -1, places), starts) + 1
+    strange = np.logical_or.reduceat(~(letter | _NAME_MARKS[data]), starts)
+    after_first = padded[first_end]
+    usual = ~strange & (first_end > starts) & (family > first_end) & (stops - family >= 3)
+    usual &= ((after_first == ord(" ")) | (after_first == ord("."))) & (padded[family - 1] == ord(" "))
+    usual &= ~_are_suffixes(lower, starts, first_end) & ~_are_suffixes(lower, family, stops)
+    family, lengths = family[usual], (stops - family)[usual] + 2
+    bounds = np.append(0, np.cumsum(lengths))
+    folded = lower[np.arange(bounds[-1]) + np.repeat(family - bounds[:-1], lengths)]
+    folded[bounds[1:] - 2] = ord(" ")
+    folded[bounds[1:] - 1] = lower[starts[usual]]
+    return usual, folded, bounds
+
+
+def _are_suffixes(lower: Bytes, starts: Integers, stops: Integers) -> Mask:
+    """Which words are a title or suffix. lower: in lower case, with four bytes behind the last word."""
+    words = np.ndarray((len(lower) - _SUFFIX_LETTERS + 1,), "<u4", lower, strides=(1,))[starts]
+    lengths = stops - starts
+    words &= np.uint32(0xFFFFFFFF) >> (8 * (_SUFFIX_LETTERS - np.clip(lengths, 1, _SUFFIX_LETTERS))).astype(np.uint32)
+    return np.isin(words, _SUFFIX_WORDS) & (lengths <= _SUFFIX_LETTERS)
 
 
 def read_authors(value: Any) -> tuple[list[AuthorRow], bool]:

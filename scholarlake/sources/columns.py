@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import xxhash
 
+from scholarlake.lake import xxh3
 from scholarlake.lake.contracts import RECORDS, REJECTS, Author
+from scholarlake.lake.xxh3 import Hashes
 from scholarlake.sources.plain import Integers, bounds_of
 from scholarlake.sources.record import RecordRow
-
-Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 
 _AUTHOR_FIELDS = tuple(field.name for field in Author.fields)
 
@@ -27,10 +26,8 @@ def signed(keys: Hashes) -> pl.Series:
 
 def keys_of(texts: pa.StringArray) -> Hashes:
     """XXH3-64 of each text's UTF-8, unsigned. A null reads as an empty text."""
-    bounds, content = bounds_of(texts)
-    data, places = content.tobytes(), bounds.tolist()
-    slices = map(data.__getitem__, map(slice, places[:-1], places[1:]))
-    return np.fromiter(map(xxhash.xxh3_64_intdigest, slices), dtype=np.uint64, count=len(texts))
+    bounds, data = bounds_of(texts)
+    return xxh3.keys_of(data, bounds)
 
 
 def list_column(offsets: Integers, values: pa.Array) -> pl.Series:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from scholarlake.lake.contracts import RECORDS
 from scholarlake.sources.abstracts import read_abstract
-from scholarlake.sources.authors import author_key
+from scholarlake.sources.authors import keys_of_names
 from scholarlake.sources.columns import keys_of, list_column, offsets_of, signed
 from scholarlake.sources.doi import PLAIN_DOI, read_doi
 from scholarlake.sources.identifiers import identifier
@@ -115,17 +115,19 @@ def _authors(given: pa.ListArray) -> tuple[pl.Series, pl.Series]:
 
 
 def _author_keys(offsets: Integers, names: pa.StringArray) -> pl.Series:
-    """The keys of each record's authors, distinct and sorted: `author_keys` for all at once, a name that repeats read once."""
-    coded = names.dictionary_encode()
-    found = [author_key(name) for name in pl.Series(coded.dictionary).to_list()]
-    keys, ranks = np.unique(np.array([key or 0 for key in found], dtype=np.int64), return_inverse=True)
-    ranks[[place for place, key in enumerate(found) if key is None]] = -1
-    ranks = np.append(ranks, -1)[coded.indices.fill_null(-1).to_numpy()]
-    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    ordered = np.sort((rows << _ROW_BITS | ranks)[ranks >= 0])
-    ordered = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
-    counts = np.bincount(ordered >> _ROW_BITS, minlength=len(offsets) - 1)
-    return list_column(np.append(0, np.cumsum(counts)), pa.array(keys[ordered & ((1 << _ROW_BITS) - 1)]))
+    """The keys of each record's authors, distinct and sorted: `author_keys` for all at once."""
+    keys, keyed = keys_of_names(names)
+    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[keyed]
+    keys = keys[keyed]
+    by_key = np.argsort(keys)
+    ranks = np.empty_like(by_key)
+    ranks[by_key] = np.arange(len(keys))
+    ordered = np.sort(rows << _ROW_BITS | ranks)  # by row, then by key: eight times as fast as lexsort
+    rows, keys = ordered >> _ROW_BITS, keys[by_key[ordered & ((1 << _ROW_BITS) - 1)]]
+    first = np.ones(len(keys), dtype=bool)
+    first[1:] = (rows[1:] != rows[:-1]) | (keys[1:] != keys[:-1])
+    counts = np.bincount(rows[first], minlength=len(offsets) - 1)
+    return list_column(np.append(0, np.cumsum(counts)), pa.array(keys[first]))
 
 
 def _texts(given: pa.StringArray) -> pa.StringArray:
