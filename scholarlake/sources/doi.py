@@ -14,7 +14,7 @@ from scholarlake.sources.text import NULLS_AND_NONE, decode_entities, strip_invi
 
 _PREFIX = re.compile(r"(?:(?:https?:?/{0,2})?(?:www\.|dx\.)*doi\.org[:/]+|info:doi/|urn:doi:|doi[\s:.=]+|hdl:|<)+(?=.*10\.)", re.IGNORECASE)
 _VALID = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/[^\s/][^\s]*")
-#: A DOI in its one spelling, as nearly all are; in the syntax that Python and Rust share.
+#: A DOI in its one spelling, as nearly all are; in the syntax that Python and RE2 share.
 PLAIN_DOI = r"10\.[0-9]{4,9}/[a-z0-9][a-z0-9./_-]*[a-z0-9]"
 _PLAIN = re.compile(PLAIN_DOI)
 _TRAILING = ".,;:'\"`!?*\u201d\u2019\u3002\uff0c"

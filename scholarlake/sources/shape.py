@@ -117,9 +117,11 @@ def is_utf8(data: bytes) -> bool:
 
 
 def _as_text(data: bytes) -> pl.Series | None:
-    """The bytes as one text, None where they are not valid UTF-8."""
+    """The bytes as one text, not copied; None where they are not valid UTF-8."""
+    bounds = pa.py_buffer(np.array([0, len(data)]))
+    bytes_as_they_lie = pa.LargeBinaryArray.from_buffers(pa.large_binary(), 1, [None, bounds, pa.py_buffer(data)])
     try:
-        text = pl.Series([data], dtype=pl.Binary).cast(pl.String)
+        text = pl.Series(bytes_as_they_lie).cast(pl.String)
     except pl.exceptions.PolarsError:
         return None
     return None if text.null_count() else text

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from scholarlake.sources.plain import bounds_of, not_ascii
 from scholarlake.sources.text import NULLS, clean, strip_invisible
@@ -118,8 +119,9 @@ def fingerprints(titles: pa.StringArray) -> pl.Series:
     found: list[str | None] = [None] * len(titles)
     for place in np.flatnonzero(wide).tolist():
         found[place] = fingerprint(titles[place].as_py())
-    joined: str = pl.Series(titles.filter(pa.array(long))).str.join("\n").item()
-    folded = joined.encode().translate(_ASCII_LOWER, _ASCII_DELETED_IN_LINE).split(b"\n") if joined else []
+    lines = pa.ListArray.from_arrays([0, np.count_nonzero(long)], titles.filter(pa.array(long)))
+    together = pc.binary_join(lines, "\n")[0].as_buffer().to_pybytes()
+    folded = together.translate(_ASCII_LOWER, _ASCII_DELETED_IN_LINE).split(b"\n") if together else []
     for place, text in zip(np.flatnonzero(long).tolist(), folded, strict=True):
         if text and (len(text) > _LONGEST_GENERIC or not is_generic(text.decode())):
             found[place] = _md5(text).hexdigest()
