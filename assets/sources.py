@@ -119,6 +119,8 @@ def records(step: Step) -> Made:
             "lines": read.lines,
             "rejects": read.rejects,
             "uncompressed_bytes": read.uncompressed_bytes,
+            "between_bytes": read.between_bytes,
+            "passed_over": read.passed_over,
             "rejects_by_reason": read.reasons,
             "records_by_flag": read.flags,
         },

@@ -54,6 +54,11 @@ class Subject:
         value = None if self.receipt is None else self.receipt.facts.get(name)
         return int(value) if isinstance(value, int | float) else None
 
+    def said(self, name: str) -> str | None:
+        """A text that the asset left in its receipt, None where it left none."""
+        value = None if self.receipt is None else self.receipt.facts.get(name)
+        return value if isinstance(value, str) else None
+
     @property
     def folder(self) -> Path:
         """The folder of the asset's artifact."""

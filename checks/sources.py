@@ -19,8 +19,16 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         ),
         Check(
             "every_byte_covered",
-            "Records and rejects, laid end to end, are the whole uncompressed file: no gap, no overlap.",
-            lambda subject: invariants.every_byte_covered(subject.lake, subject.key, subject.fact("uncompressed_bytes")),
+            "Records and rejects, laid end to end, are the whole uncompressed file: no overlap, and between two only what may be there.",
+            lambda subject: invariants.every_byte_covered(
+                subject.lake, subject.key, subject.fact("uncompressed_bytes"), subject.fact("between_bytes")
+            ),
+        ),
+        Check(
+            "holds_papers",
+            "The part holds papers. Authors, venues and the like beside them are known, and passed over.",
+            lambda subject: invariants.holds_papers(subject.key, subject.said("passed_over")),
+            blocking=False,
         ),
         Check(
             "few_rejects",

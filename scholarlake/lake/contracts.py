@@ -132,7 +132,7 @@ DUMP_MANIFEST = Table(
 
 RECORDS = Table(
     name="records",
-    about="Every parsed record of every part, normalised. One row a line that could be read.",
+    about="Every parsed record of every part, normalised. One row a line, or another unit of its format, that could be read.",
     key=("dump_part", "byte_offset"),
     partition_by="dump_part",
     provenance=("code_version",),
@@ -142,11 +142,15 @@ RECORDS = Table(
     columns={
         "dump_part": Column(Text, "the part it comes from"),
         "edition": Column(Text, "issue of the dump the part belongs to"),
-        "byte_offset": Column(pl.Int64(), "offset of the line in the uncompressed part, bytes", minimum=0),
-        "byte_length": Column(pl.Int64(), "length of the line without its line end, bytes", minimum=1),
+        "byte_offset": Column(pl.Int64(), "offset of the record in the uncompressed part, bytes", minimum=0),
+        "byte_length": Column(pl.Int64(), "length of the record, bytes; a line without its line end", minimum=1),
         "record_id": Column(Text, "the dump's id, as text", pattern=ID),
         "record_key": Column(Key, "XXH3-64 of record_id, as a signed integer"),
-        "content_hash": Column(Key, "XXH3-64 of the line's bytes without surrounding white space, as a signed integer"),
+        "content_hash": Column(
+            Key,
+            "XXH3-64 of the record's bytes without surrounding white space, as a signed integer; line ends and Mongo's wrappers inside it "
+            "count as blanks",
+        ),
         **_BIBLIOGRAPHIC,
         "title_raw": Column(Text, "title as given, where it differs from title", nullable=True),
         "doi_raw": Column(Text, "DOI as given, where it differs from doi", nullable=True),
@@ -164,7 +168,7 @@ RECORDS = Table(
 
 REJECTS = Table(
     name="rejects",
-    about="Every line of every part that is no record, with the reason.",
+    about="Every line of every part, or other unit of its format, that is no record, with the reason.",
     key=("dump_part", "byte_offset"),
     partition_by="dump_part",
     provenance=("code_version",),
@@ -173,11 +177,11 @@ REJECTS = Table(
     shown="reason",
     columns={
         "dump_part": Column(Text, "the part it comes from"),
-        "byte_offset": Column(pl.Int64(), "offset of the line in the uncompressed part, bytes", minimum=0),
-        "byte_length": Column(pl.Int64(), "length of the line without its line end, bytes", minimum=0),
+        "byte_offset": Column(pl.Int64(), "offset of the unit in the uncompressed part, bytes", minimum=0),
+        "byte_length": Column(pl.Int64(), "length of the unit, bytes; a line without its line end", minimum=0),
         "reason": Column(Text, "reason code: blank, not_json, not_an_object, no_id, invalid_utf8, nul_byte, truncated, lone_surrogate…"),
         "detail": Column(Text, "what the parser said", nullable=True),
-        "excerpt": Column(Text, "the first 200 characters of the line, undecodable bytes replaced"),
+        "excerpt": Column(Text, "the first 200 characters of the unit, undecodable bytes replaced"),
         "method": METHOD,
         "code_version": CODE_VERSION,
     },

@@ -91,6 +91,7 @@ STAGES: dict[str, Stage] = {
             partitions=PART,
             tables=("records", "rejects"),
             kinds=("python", "deltalake"),
+            version="2",
             settings=lambda settings: settings.profile.reading.max_line_bytes,
             blocking=(
                 "records_contract",

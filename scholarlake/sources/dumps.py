@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,13 +17,10 @@ import polars as pl
 from scholarlake.errors import SourceError
 from scholarlake.lake.contracts import DUMP_MANIFEST
 from scholarlake.lake.hashing import file_checksum
-from scholarlake.sources import oagjson, streams
+from scholarlake.sources import recognition, streams
 from scholarlake.sources.editions import edition_key
-from scholarlake.sources.lines import Block
-from scholarlake.sources.oagjson import Parsed
-from scholarlake.sources.units import Origin
-
-HEAD_BYTES = 1 << 20  # how much of a part is looked at to recognise it
+from scholarlake.sources.readers import FORMATS, Format, Reader
+from scholarlake.sources.recognition import HEAD_BYTES
 
 # Downloads under way, checksums and papers about the dump: no parts of it.
 _PASSED_OVER = re.compile(
@@ -31,19 +28,6 @@ _PASSED_OVER = re.compile(
     r"|(?:readme|source|licen[cs]e|copying|notice|changelog|checksums?|md5sums?|sha\d+sums?|manifest)(?:[._-].*)?)",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True)
-class Reader:
-    """What reads one format: recognises looks at the first bytes, parse_block turns lines into rows."""
-
-    name: str
-    recognises: Callable[[bytes], bool]
-    parse_block: Callable[[Block, Origin], Parsed]
-
-
-#: Readers in the order in which they are asked.
-READERS: tuple[Reader, ...] = (Reader(oagjson.METHOD, oagjson.recognises, oagjson.parse_block),)
 
 
 @dataclass(frozen=True)
@@ -111,7 +95,7 @@ def list_parts(folder: Path) -> list[PartFile]:
                 raise SourceError(f"the name of {key!r} holds characters that are no text; rename the file")
             found.append(PartFile.of(key, path))
     if not found:
-        raise SourceError(f"no part of a dump in {folder}; put its files there (JSON lines, plain, gzip or zstd)")
+        raise SourceError(f"no part of a dump in {folder}; put its files there (JSON or DBLP's text format, plain, gzip or zstd)")
     return sorted(found, key=lambda part: (edition_key(part.edition), edition_key(part.key)))
 
 
@@ -132,12 +116,17 @@ def inspect_part(file: PartFile) -> Part:
         checksum = file_checksum(file.path)
     except OSError as fault:
         raise SourceError(f"{file.key} can't be read ({fault.strerror}); mend its permissions or take it out") from fault
-    for reader in READERS:
-        if reader.recognises(head):
-            return Part(file, checksum, reader.name, compression)
-    shown = head[:40].decode("utf-8", "replace").replace("\n", "\u23ce")
-    known = ", ".join(reader.name for reader in READERS)
-    raise SourceError(f"{file.key} is in no known format (it begins {shown!r}; known: {known}); take it out of the dump folder")
+    return Part(file, checksum, format_of(head, file.key).name, compression)
+
+
+def format_of(head: bytes, key: str) -> Format:
+    """The format of a part that begins with these bytes, uncompressed. Raises SourceError where it is none that is known."""
+    if (found := recognition.recognise(head)) is not None:
+        return found
+    known = ", ".join(reader.name for reader in FORMATS.values() if isinstance(reader, Reader))
+    raise SourceError(
+        f"{key} is in no known format (it begins with {recognition.describe(head)}; known: {known}); take it out of the dump folder"
+    )
 
 
 def _head(path: Path, compression: str) -> bytes:
@@ -159,8 +148,8 @@ def _head(path: Path, compression: str) -> bytes:
     return b"".join(pieces)
 
 
-def reader_of(part: Part) -> Reader:
-    return next(reader for reader in READERS if reader.name == part.reader)
+def reader_of(part: Part) -> Format:
+    return FORMATS[part.reader]
 
 
 def manifest_frame(parts: Iterable[Part]) -> pl.DataFrame:

@@ -1,7 +1,8 @@
 """One part of a dump into its partitions of `records` and `rejects`: every line once, in bounded memory, all or nothing.
 
-A plain file is handed out in byte ranges; a compressed one is unpacked here and handed out in blocks of whole lines.
-The processes that parse also lay the Parquet files down; one commit a table makes them visible.
+A plain file of lines is handed out in byte ranges; any other is read and cut here, and handed out in blocks of whole units.
+The processes that parse also lay the Parquet files down; one commit a table makes them visible. A part that holds no papers is
+passed over: it has neither lines nor rows.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from scholarlake.lake import delta
 from scholarlake.lake.delta import Commit, StagedFile, Written
 from scholarlake.lake.home import Lake
 from scholarlake.profile import Reading
-from scholarlake.sources import dumps, lines, pool, streams
+from scholarlake.sources import blocks, dumps, lines, pool, streams
 from scholarlake.sources.dumps import Part
 from scholarlake.sources.lines import Block
+from scholarlake.sources.readers import PassedOver, Reader
 from scholarlake.sources.units import Origin
 
 _USUAL_RATIO = 4  # uncompressed to compressed bytes of JSON, for a guess only
@@ -34,9 +36,10 @@ Progress = Callable[[int, int | None, str], None]
 
 @dataclass(frozen=True)
 class Ingested:
-    """What became of a part. bytes: of the file; uncompressed_bytes: of its lines, and covered_bytes: of the lines that
-    became a row, line ends included: the two are equal, or nothing is committed. reasons and flags count rejects by reason
-    and records by oddity."""
+    """What became of a part. lines: its units, of which each is to be a record. bytes: of the file; uncompressed_bytes: of its units and
+    of what lies between them, and covered_bytes: of those that became a row, what lies between included: the two are equal, or nothing
+    is committed. between_bytes: what lies between alone. reasons and flags count rejects by reason and records by oddity. passed_over:
+    what the part holds instead of papers, empty where it holds papers."""
 
     part: str
     lines: int
@@ -47,9 +50,11 @@ class Ingested:
     bytes: int
     uncompressed_bytes: int
     covered_bytes: int
+    between_bytes: int
     checksum: str
     records_written: Written
     rejects_written: Written
+    passed_over: str
 
     @property
     def reject_share(self) -> float:
@@ -65,6 +70,7 @@ class _Staged:
     offset: int
     stop: int
     covered: int
+    between: int
     lines: int
     records: StagedFile | None
     rejects: StagedFile | None
@@ -77,11 +83,14 @@ def ingest_part(lake: Lake, part: Part, reading: Reading, run: Commit, progress:
 
     Raises SourceError, with nothing committed, where the part is cut off, damaged, gone, or no longer the one that was inspected.
     """
+    reader = dumps.reader_of(part)
     origin = Origin(part.key, part.edition, run.code_version, datetime.date.today().year + 1, reading.max_line_bytes)
     staged: list[_Staged] = []
     try:
         before = _facts(part)
-        checksum = _stage_all(lake, part, origin, reading, staged, progress)
+        if isinstance(reader, PassedOver):
+            return _passed_over(lake, part, reader, run)
+        checksum = _stage_all(lake, part, reader, origin, reading, staged, progress)
         if checksum != part.checksum or _facts(part) != before:
             raise SourceError(f"{part.key} changed while it was read, or since it was listed; try again when it is complete")
         total = _prove_whole(part, staged)
@@ -102,13 +111,29 @@ def ingest_part(lake: Lake, part: Part, reading: Reading, run: Commit, progress:
         bytes=part.file.bytes,
         uncompressed_bytes=total,
         covered_bytes=sum(block.covered for block in staged),
+        between_bytes=sum(block.between for block in staged),
         checksum=checksum,
         records_written=records_written,
         rejects_written=rejects_written,
+        passed_over="",
     )
 
 
-def _stage_all(lake: Lake, part: Part, origin: Origin, reading: Reading, staged: list[_Staged], progress: Progress | None) -> str:
+def _passed_over(lake: Lake, part: Part, kind: PassedOver, run: Commit) -> Ingested:
+    """Empty the partitions of a part that holds no papers. It is not read."""
+    rejects_written = delta.commit_staged(lake, "rejects", part.key, [], run)
+    records_written = delta.commit_staged(lake, "records", part.key, [], run)
+    return Ingested(
+        *(part.key, 0, 0, 0, {}, {}, part.file.bytes, 0, 0, 0, part.checksum),
+        records_written=records_written,
+        rejects_written=rejects_written,
+        passed_over=kind.about,
+    )
+
+
+def _stage_all(
+    lake: Lake, part: Part, reader: Reader, origin: Origin, reading: Reading, staged: list[_Staged], progress: Progress | None
+) -> str:
     """Hand all blocks out, collect them in order into staged, and return the checksum of the bytes that were read."""
     # Starting processes takes a second or two: worth it from three blocks on.
     expected = part.file.bytes * (_USUAL_RATIO if part.compression else 1)
@@ -123,7 +148,7 @@ def _stage_all(lake: Lake, part: Part, origin: Origin, reading: Reading, staged:
                     done = stream.packed_position if part.compression else result.stop
                     progress(done, part.file.bytes, f"{part.key}: {sum(block.lines for block in staged):,} lines")
 
-            _collect(_tasks(lake, part, origin, reading, stream), workers, reading.workers, take)
+            _collect(_tasks(lake, part, reader, origin, reading, stream), workers, reading.workers, take)
             return stream.checksum
     except BrokenProcessPool as fault:
         pool.drop_pool(reading.workers)
@@ -135,13 +160,15 @@ def _stage_all(lake: Lake, part: Part, origin: Origin, reading: Reading, staged:
         raise SourceError(f"{part.key} can't be read ({fault.strerror or fault}); list the dump again") from fault
 
 
-def _tasks(lake: Lake, part: Part, origin: Origin, reading: Reading, stream: streams.PartStream) -> Iterator[Callable[[], _Staged]]:
+def _tasks(
+    lake: Lake, part: Part, reader: Reader, origin: Origin, reading: Reading, stream: streams.PartStream
+) -> Iterator[Callable[[], _Staged]]:
     """The work of a part, block by block, each a call that a worker process can take.
 
     A plain file is read through here too, for its checksum: its pages are then in memory for the workers.
     """
-    if part.compression:
-        for block in lines.split_stream(stream.read, reading.block_bytes, reading.max_line_bytes):
+    if part.compression or not reader.framing.in_lines:
+        for block in reader.framing.split(stream.read, reading.block_bytes, reading.max_line_bytes, reader.fits):
             yield partial(_stage_block, lake, part, origin, block)
         return
     for start, stop in lines.ranges(part.file.bytes, reading.block_bytes):
@@ -189,17 +216,20 @@ def _stage_range(lake: Lake, part: Part, origin: Origin, start: int, stop: int) 
 def _stage_block(lake: Lake, part: Part, origin: Origin, block: Block) -> _Staged:
     """Parse and stage a block. Runs in a worker process."""
     if block.stop == block.offset:
-        return _Staged(block.offset, block.stop, 0, 0, None, None, Counter(), Counter())
+        return _Staged(block.offset, block.stop, 0, 0, 0, None, None, Counter(), Counter())
+    reader = dumps.reader_of(part)
+    if isinstance(reader, PassedOver):
+        raise TypeError(f"{part.key} holds {reader.about}, which nothing reads")
     collecting = gc.isenabled()
     gc.disable()  # see pool: rows hold no cycles
     try:
-        parsed = dumps.reader_of(part).parse_block(block, origin)
+        parsed = blocks.parse_block(block, origin, reader)
     finally:
         if collecting:
             gc.enable()
     records = delta.stage(lake, "records", part.key, parsed.records) if parsed.records.height else None
     rejects = delta.stage(lake, "rejects", part.key, parsed.rejects) if parsed.rejects.height else None
-    return _Staged(block.offset, block.stop, parsed.covered, parsed.lines, records, rejects, parsed.reasons, parsed.flags)
+    return _Staged(block.offset, block.stop, parsed.covered, parsed.between, parsed.lines, records, rejects, parsed.reasons, parsed.flags)
 
 
 def _facts(part: Part) -> tuple[int, int, int]:

@@ -6,6 +6,7 @@ import polars as pl
 
 from scholarlake.lake.findings import EXAMPLES, Finding, from_offenders, rows_of
 from scholarlake.lake.home import Lake
+from scholarlake.sources.readers import FORMATS, Reader
 
 LINE_ENDS = (1, 2)  # bytes between two lines: LF, or CR and LF
 HEADS = (0, 3)  # bytes before the first line: none, or a byte-order mark
@@ -24,20 +25,23 @@ def nothing_lost(lake: Lake, part: str, lines: int | None) -> Finding:
     return Finding("nothing_lost", claim, lines, missing, examples, facts)
 
 
-def every_byte_covered(lake: Lake, part: str, size_bytes: int | None) -> Finding:
-    """The lines of records and rejects, laid end to end, are the uncompressed file: no gap but line ends, no overlap.
+def every_byte_covered(lake: Lake, part: str, size_bytes: int | None, between_bytes: int | None = None) -> Finding:
+    """Records and rejects, laid end to end, are the uncompressed file: no overlap, and no gap but what lies between two of them.
 
-    size_bytes: length of the uncompressed file, as read; None where the reader left none.
+    size_bytes: length of the uncompressed file, as read; None where the reader left none. between_bytes: how many of them the reader
+    found to lie between records, such as white space and commas; between lines, one line end at most is allowed.
     """
-    claim = f"every byte of {part} belongs to one record, one reject or a line end"
+    claim = f"every byte of {part} belongs to one record, one reject or what lies between two"
     lines = (
         pl.concat([_lines_of(lake, "records", part), _lines_of(lake, "rejects", part)])
         .sort("byte_offset")
         .with_columns(previous_end=(pl.col("byte_offset") + pl.col("byte_length")).shift(1))
         .collect()
     )
+    in_lines = not any(isinstance(known := FORMATS.get(name), Reader) and not known.framing.in_lines for name in lines["method"].unique())
     gap = pl.col("byte_offset") - pl.col("previous_end")
-    allowed = pl.when(pl.col("previous_end").is_null()).then(pl.col("byte_offset").is_in(HEADS)).otherwise(gap.is_in(LINE_ENDS))
+    allowed = pl.col("byte_offset").is_in(HEADS) if in_lines else pl.lit(True)
+    allowed = pl.when(pl.col("previous_end").is_null()).then(allowed).otherwise(gap.is_in(LINE_ENDS) if in_lines else gap >= 0)
     broken = lines.filter(~allowed).select(
         fault=pl.when(gap < 0)
         .then(pl.lit("lines overlap"))
@@ -50,11 +54,23 @@ def every_byte_covered(lake: Lake, part: str, size_bytes: int | None) -> Finding
     examples = list(broken.head(EXAMPLES).iter_rows(named=True))
     end = int(lines.select((pl.col("byte_offset") + pl.col("byte_length")).max()).item() or 0)
     failed = broken.height
+    missing = None if size_bytes is None or between_bytes is None else size_bytes - between_bytes - int(lines["byte_length"].sum())
+    at_end = size_bytes is not None and (size_bytes - end in TAILS or (lines.is_empty() and size_bytes in HEADS))
     if size_bytes is None:
         failed, examples = failed + 1, [{"fault": "the reader left no length of the file"}, *examples]
-    elif size_bytes - end not in TAILS and not (lines.is_empty() and size_bytes in HEADS):
+    elif missing:
+        failed, examples = failed + 1, [*examples, {"fault": "bytes of no record, and not between two", "bytes": missing}]
+    elif missing is None and not (in_lines and at_end):
         failed, examples = failed + 1, [{"fault": "the end of the file is not covered", "from_byte": end, "to_byte": size_bytes}, *examples]
     return Finding("every_byte_covered", claim, lines.height, failed, tuple(examples[:EXAMPLES]), {"bytes": size_bytes, "covered_to": end})
+
+
+def holds_papers(part: str, passed_over: str | None) -> Finding:
+    """The part holds papers. passed_over: what it holds instead, as the reader left it."""
+    claim = f"{part} holds papers"
+    if not passed_over:
+        return Finding("holds_papers", claim, 1, 0)
+    return Finding("holds_papers", f"{claim}; it holds {passed_over}, and was passed over", 1, 1, ({"part": part, "holds": passed_over},))
 
 
 def rejects_within(lake: Lake, part: str, most: float) -> Finding:
@@ -85,4 +101,4 @@ def no_line_of_a_gone_part(lake: Lake) -> Finding:
 
 
 def _lines_of(lake: Lake, name: str, part: str) -> pl.LazyFrame:
-    return lake.scan(name).filter(pl.col("dump_part") == part).select("byte_offset", "byte_length")
+    return lake.scan(name).filter(pl.col("dump_part") == part).select("byte_offset", "byte_length", "method")

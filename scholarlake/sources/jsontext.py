@@ -45,8 +45,13 @@ def parse_leniently(text: str) -> Any:
         raise NotJson("truncated" if cut else "not_json", f"{fault.msg} at character {fault.pos}") from None
 
 
-def has_lone_surrogate(value: str) -> bool:
-    return _SURROGATE.search(value) is not None
+def object_at(text: str, place: int) -> tuple[dict[str, Any], int] | None:
+    """The object that begins at a place of a text, and where it ends; None where none does, or it is not whole."""
+    try:
+        value, stop = _LENIENT.raw_decode(text, place)
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return (value, stop) if isinstance(value, dict) else None
 
 
 def replace_surrogates(value: Any) -> Any:

@@ -1,11 +1,12 @@
-"""JSON texts to rows of `records`, every text a row or a reject, whatever is in it.
+"""Units to rows of `records`, every unit a row or a reject, whatever is in it.
 
-What does not belong here: where a text begins and ends (the readers of formats) and what a field means (`record`).
+What does not belong here: where a unit begins and ends (`framing`) and what a field means (`dialects`, `record`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ import xxhash
 
 from scholarlake.sources import columns
 from scholarlake.sources.identifiers import InexactNumber
-from scholarlake.sources.jsontext import NotJson, has_lone_surrogate, parse_leniently, replace_surrogates
+from scholarlake.sources.jsontext import NotJson, parse_leniently, replace_surrogates
 from scholarlake.sources.plain import Integers, Mask
 from scholarlake.sources.record import NoRecord, RecordRow, read_record
 from scholarlake.sources.shape import usual_papers
@@ -25,6 +26,9 @@ from scholarlake.sources.usual import usual_columns
 EXCERPT_CHARACTERS = 200
 
 Reject = tuple[int, int, str, str | None, str]  # byte offset, byte length, reason, detail, excerpt
+# These take what is to be read and the latest year that counts as usable. Both raise NoRecord where it is no record.
+ReadObject = Callable[[dict[str, Any], int], RecordRow]
+ReadText = Callable[[bytes, int], RecordRow]  # raises NotJson too
 
 _OPENING, _CLOSING, _LINE_FEED = ord("{"), ord("}"), 0x0A
 # The parser of `record` takes 1,024 levels, and a text has at least two brackets a level.
@@ -47,7 +51,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Units:
-    """Texts of which each should be one JSON object, in the order in which they lie in the part.
+    """Texts of which each should be one record, in the order in which they lie in the part.
 
     data[starts[i]:stops[i]] is the i-th of them; its row will say that it lies at offsets[i] of the part, lengths[i] bytes long.
     """
@@ -62,44 +66,59 @@ class Units:
         return len(self.starts)
 
 
-def read_units(units: Units, origin: Origin, rejected: list[Reject]) -> list[pl.DataFrame]:
-    """Read texts into frames in their order, as `columns.records_of` takes them; what is no record goes to rejected."""
+def read_papers(units: Units, origin: Origin, rejected: list[Reject]) -> list[pl.DataFrame]:
+    """Read papers as `record` knows them, JSON objects, those of the usual shape many at once. Gives what `read_each` gives."""
     starts, stops, whole = _bodies(units)
     view = memoryview(units.data)
     bodies = [view[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
-    hashes = np.fromiter(map(xxhash.xxh3_64_intdigest, bodies), dtype=np.uint64, count=len(bodies))
     whole &= units.lengths <= origin.max_line_bytes
     for place in np.flatnonzero(whole & (stops - starts >= _DEEP_BYTES)).tolist():
         start, stop = int(starts[place]), int(stops[place])
         whole[place] = units.data.count(b"[", start, stop) + units.data.count(b"{", start, stop) < _MOST_OPENED
     frames: list[pl.DataFrame] = []
-
-    def add(said: dict[str, pl.Series], at: Integers) -> None:
-        frames.append(columns.lines_frame(said, units.offsets[at], units.lengths[at], hashes[at]))
-
     careful = np.ones(len(units), dtype=bool)
     places = np.flatnonzero(whole)
     if len(places):
         chosen = bodies if len(places) == len(bodies) else [bodies[place] for place in places.tolist()]
         together = units.data if chosen is bodies and _are_lines(units.data, starts, stops) else b"\n".join(chosen)
         for papers in usual_papers(chosen, together, origin.last_year):
-            add(usual_columns(papers.fields), at := places[papers.places])
+            frames.append(_placed(units, bodies, usual_columns(papers.fields), at := places[papers.places]))
             careful[at] = False
+    frames += _read_those(units, bodies, np.flatnonzero(careful), origin, rejected, json_reader(read_record))
+    return [pl.concat(frames).sort("byte_offset")] if len(frames) > 1 else frames
+
+
+def read_each(units: Units, origin: Origin, rejected: list[Reject], read: ReadText) -> list[pl.DataFrame]:
+    """Read units one by one into frames in their order, as `columns.records_of` takes them; what is no record goes to rejected."""
+    starts, stops, _ = _bodies(units)
+    bodies = [units.data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+    return _read_those(units, bodies, np.arange(len(units)), origin, rejected, read)
+
+
+def _read_those(
+    units: Units, bodies: Sequence[memoryview | bytes], places: Integers, origin: Origin, rejected: list[Reject], read: ReadText
+) -> list[pl.DataFrame]:
+    """Read the units at those places one by one."""
     rows: list[RecordRow] = []
     row_places: list[int] = []
-    for place in np.flatnonzero(careful).tolist():
+    for place in places.tolist():
         text = units.data[units.starts[place] : units.stops[place]]
         offset, length = int(units.offsets[place]), int(units.lengths[place])
         try:
             if length > origin.max_line_bytes:
                 raise NoRecord("too_long", too_long(origin.max_line_bytes))
-            rows.append(_read_text(text, origin.last_year))
+            rows.append(read(text, origin.last_year))
             row_places.append(place)
         except (NoRecord, NotJson) as fault:
             rejected.append((offset, length, fault.reason, str(fault) or None, excerpt(text)))
-    if rows:
-        add(columns.row_columns(rows), np.array(row_places))
-    return [pl.concat(frames).sort("byte_offset")] if len(frames) > 1 else frames
+    return [_placed(units, bodies, columns.row_columns(rows), np.array(row_places))] if rows else []
+
+
+def _placed(units: Units, bodies: Sequence[memoryview | bytes], said: dict[str, pl.Series], at: Integers) -> pl.DataFrame:
+    """The columns of the units at those places, with what the units themselves say."""
+    chosen = bodies if len(at) == len(bodies) else [bodies[place] for place in at.tolist()]
+    hashes = np.fromiter(map(xxhash.xxh3_64_intdigest, chosen), dtype=np.uint64, count=len(at))
+    return columns.lines_frame(said, units.offsets[at], units.lengths[at], hashes)
 
 
 def _bodies(units: Units) -> tuple[Integers, Integers, Mask]:
@@ -129,18 +148,22 @@ def _body(text: bytes) -> bytes:
     return text.strip().removeprefix(_BOM).strip()
 
 
-def _read_text(text: bytes, last_year: int) -> RecordRow:
-    """Read a text of any shape. Raises NotJson or NoRecord where it is no record."""
-    try:
-        record = orjson.loads(text)
-        if type(record) is not dict:
-            raise NoRecord("not_an_object", f"a JSON {_kind(record)}")
-        return read_record(record, last_year)
-    except (orjson.JSONDecodeError, InexactNumber, RecursionError):
-        return _read_exactly(text, last_year)
+def json_reader(read: ReadObject) -> ReadText:
+    """What reads a text that should be one JSON object."""
+
+    def read_text(text: bytes, last_year: int) -> RecordRow:
+        try:
+            record = orjson.loads(text)
+            if type(record) is not dict:
+                raise NoRecord("not_an_object", f"a JSON {_kind(record)}")
+            return read(record, last_year)
+        except (orjson.JSONDecodeError, InexactNumber, RecursionError):
+            return _read_exactly(text, last_year, read)
+
+    return read_text
 
 
-def _read_exactly(given: bytes, last_year: int) -> RecordRow:
+def _read_exactly(given: bytes, last_year: int, read: ReadObject) -> RecordRow:
     """Read a text that the fast parser refuses or can't read exactly. Raises NotJson or NoRecord where it is no record."""
     body = _body(given)
     if not body:
@@ -154,15 +177,12 @@ def _read_exactly(given: bytes, last_year: int) -> RecordRow:
     record = parse_leniently(text)
     if not isinstance(record, dict):
         raise NoRecord("not_an_object", f"a JSON {_kind(record)}")
-    surrogate = False
-    if _SURROGATE_ESCAPE.search(body):
-        surrogate = has_lone_surrogate(str(record.get("id", record.get("_id"))))
-        if surrogate:
-            raise NoRecord("lone_surrogate", "half a surrogate pair in the id")
-        repaired = replace_surrogates(record)
-        surrogate, record = repaired != record, repaired
-    row = read_record(record, last_year)
-    return row._replace(flags=sorted({*row.flags, "lone_surrogate"})) if surrogate else row
+    if not _SURROGATE_ESCAPE.search(body) or (repaired := replace_surrogates(record)) == record:
+        return read(record, last_year)
+    row = read(repaired, last_year)
+    if "\ufffd" in row.record_id:
+        raise NoRecord("lone_surrogate", "half a surrogate pair in the id")
+    return row._replace(flags=sorted({*row.flags, "lone_surrogate"}))
 
 
 def too_long(limit: int) -> str:

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scholarlake.sources import streams, units
+from scholarlake.sources.blocks import Parsed, parse_block
 from scholarlake.sources.lines import Block
-from scholarlake.sources.oagjson import Parsed, parse_block
+from scholarlake.sources.readers import LINE_READERS
 from scholarlake.sources.shape import Paper
 from scholarlake.sources.titles import fingerprint, fingerprints
 from scholarlake.sources.units import Origin
@@ -31,8 +32,8 @@ def both(data: bytes, origin: Origin = ORIGIN) -> tuple[Parsed, Parsed]:
     block = Block(7, data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(units, "usual_papers", lambda texts, together, last_year: [])
-        one_by_one = parse_block(block, origin)
-    return parse_block(block, origin), one_by_one
+        one_by_one = parse_block(block, origin, LINE_READERS["oag"])
+    return parse_block(block, origin, LINE_READERS["oag"]), one_by_one
 
 
 def assert_same(data: bytes, origin: Origin = ORIGIN) -> Parsed:
@@ -51,14 +52,18 @@ def usual(*lines: bytes) -> list[bool]:
     """Which lines are read without the careful reader."""
     carefully: list[bytes] = []
 
-    def spy(text: bytes, last_year: int) -> Any:
-        carefully.append(text)
-        return read_text(text, last_year)
+    def spying(read: units.ReadObject) -> units.ReadText:
+        def spy(text: bytes, last_year: int) -> Any:
+            carefully.append(text)
+            return read_text(text, last_year)
 
-    read_text = units._read_text
+        read_text = json_reader(read)
+        return spy
+
+    json_reader = units.json_reader
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(units, "_read_text", spy)
-        parse_block(Block(0, b"\n".join(lines)), ORIGIN)
+        patch.setattr(units, "json_reader", spying)
+        parse_block(Block(0, b"\n".join(lines)), ORIGIN, LINE_READERS["oag"])
     return [line.removesuffix(b"\r") not in carefully for line in lines]
 
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from scholarlake.lake.contracts import RECORDS, REJECTS
 from scholarlake.lake.hashing import stable_key
+from scholarlake.sources.blocks import REASONS, Parsed, parse_block
 from scholarlake.sources.lines import Block
-from scholarlake.sources.oagjson import REASONS, Parsed, parse_block, recognises
+from scholarlake.sources.readers import LINE_READERS
 from scholarlake.sources.record import FLAGS
 from scholarlake.sources.shape import is_utf8
 from scholarlake.sources.units import Origin
@@ -23,7 +24,7 @@ GOOD = b'{"id": "g%d", "title": "A good line, the %dth of them"}'
 
 
 def parse(data: bytes, offset: int = 0) -> Parsed:
-    parsed = parse_block(Block(offset, data), ORIGIN)
+    parsed = parse_block(Block(offset, data), ORIGIN, LINE_READERS["oag"])
     assert parsed.lines == parsed.records.height + parsed.rejects.height
     assert parsed.covered == len(data)
     assert parsed.records.schema == RECORDS.schema
@@ -214,23 +215,3 @@ def test_the_same_bytes_make_the_same_rows_wherever_a_block_begins() -> None:
 def test_valid_utf8_is_what_python_decodes(data: bytes) -> None:
     assert is_utf8(data) is (data.decode("utf-8", "ignore").encode() == data)
     assert is_utf8(b"x" * 100 + data) is is_utf8(data)
-
-
-@pytest.mark.parametrize(
-    ("head", "known"),
-    [
-        (b"", True),
-        (b"\n \r\n", True),
-        (b'{"id": 1}\n', True),
-        (b'\xef\xbb\xbf{"id": 1}\n', True),
-        (b'\\N\nnull\n[{"a": 1}]\n{"id": 1}', True),
-        (b'[\n{"id": 1}\n]', False),
-        (b'[{"id": 1},\n{"id": 2}]', False),
-        (b'{\n  "id": 1\n}', False),
-        (b"#*A title\n#@An Author\n", False),
-        (b"id,title\n1,x\n", False),
-        (b"PK\x03\x04", False),
-    ],
-)
-def test_a_part_is_recognised_by_its_content(head: bytes, known: bool) -> None:
-    assert recognises(head) is known

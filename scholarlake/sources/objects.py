@@ -1,0 +1,263 @@
+"""JSON objects of a part, one behind another or in arrays, on as many lines as they like: where each begins and ends.
+
+Whole columns of bytes are looked at, never a byte in a loop: quotes that nothing escapes say what lies in strings, brackets
+outside of them how deep each byte lies. Mongo's wrappers (`NumberInt(5)`) become blanks of the same length around what they wrap.
+
+A damaged object costs itself only. What tells: a bracket that closes one of the other kind, a string behind something that no
+string can follow, more bytes than an object may have, the end of the part. Then the next object that is a record by itself is
+looked for, from the damaged one's first byte on, and what lies before it is one piece, which parsing will refuse. So a piece is
+determined by the bytes of the part alone, whatever pieces the bytes came in.
+
+What does not belong here: what an object says (`units`, `dialects`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scholarlake.sources.cuts import Cut, Making, Window
+from scholarlake.sources.jsontext import object_at
+from scholarlake.sources.lines import HEAD_BYTES, Giant
+from scholarlake.sources.plain import Integers
+
+PIECE_BYTES = 1 << 18  # looked at together: it and what is made of it stay in the processor's cache
+_RESUME_BYTES = 1 << 20  # longest record behind a damaged one with which reading goes on
+_SEARCH_BYTES = 1 << 16  # searched at a time for that record
+#: Mongo's wrappers around a number or a text.
+WRAPPERS = ("NumberInt", "NumberLong", "NumberDecimal", "ObjectId", "ISODate", "UUID")
+
+Fits = Callable[[dict[str, Any]], bool]
+
+_QUOTE, _COMMA, _ROUND, _SQUARE, _BRACE = map(ord, '",([{')
+#: What may lie between two units, and so may a byte-order mark.
+SEPARATORS = b" \t\r\n,[]"
+BOM = b"\xef\xbb\xbf"
+_STRUCTURAL = bytes(byte in b'"{}[]()' for byte in range(256))
+# Brackets that close, and the last byte of a byte-order mark, may lie before a string that strays between units.
+_MAY_PRECEDE_A_STRING = np.array([byte in b"{[,:( \t\r\n}]\xbf" for byte in range(256)])
+_STEP = np.array([(byte in b"{[") - (byte in b"}]") for byte in range(256)])
+_CLOSING = 2  # a closing bracket's code is that of the opening one and two
+_DEEPEST = (1 << 15) - 1  # deeper levels count as this one
+# What lies between units: separators, commas (of which one is enough), and what has no business there.
+_SEPARATOR, _ONE_COMMA, _STRAY = range(3)
+_BETWEEN = np.array([_ONE_COMMA if byte == _COMMA else _SEPARATOR if byte in SEPARATORS else _STRAY for byte in range(256)], dtype=np.uint8)
+_BETWEEN_UNITS = re.compile(rb"\xef\xbb\xbf|,|(?:(?!\xef\xbb\xbf)[^ \t\r\n,\[\]])+")
+_MAY_BEGIN_A_RECORD = re.compile(r'\{[ \t\r\n]*"')
+_WRAPPED = re.compile(rf"\b({'|'.join(WRAPPERS)})\(([^()]*)\)")
+
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+@dataclass(frozen=True)
+class _State:
+    """What was before a byte that lies in no unit: whether an array is open, and whether a comma was seen since the last unit."""
+
+    in_array: bool = False
+    comma: bool = False
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was found in a piece. data: the bytes that are decided, wrappers blank; what follows them begins with a unit that is not
+    whole, or is damaged. starts, stops: of the units in data. state: behind data."""
+
+    data: bytes
+    starts: Integers
+    stops: Integers
+    state: _State
+    is_damaged: bool
+
+
+def split_objects(read: Callable[[int], bytes], block_bytes: int, max_unit_bytes: int, fits: Fits) -> Iterator[Cut]:
+    """Cut a stream into blocks of about block_bytes. read(n) gives at most n bytes, none at the end.
+
+    fits: whether an object is a record by itself, which tells where to go on behind a damaged one.
+    """
+    piece_bytes, search_bytes = min(PIECE_BYTES, block_bytes), min(_SEARCH_BYTES, block_bytes)
+    window, making, state, wanted = Window(read), Making(), _State(), piece_bytes
+    while window.fill(wanted):
+        piece = window.held[:wanted]
+        found = _look(piece, state, max_unit_bytes, at_end=window.at_end and len(piece) == len(window.held))
+        making.add(found.data, found.starts, found.stops)
+        window.drop(len(found.data))
+        state, wanted = found.state, piece_bytes
+        if found.is_damaged:
+            if giant := _pass_damaged(window, making, search_bytes, max_unit_bytes, fits):
+                yield making.block(giant)
+        elif not found.data:
+            wanted = 2 * len(piece)  # a long unit is looked at a few times only
+        if making.size >= block_bytes:
+            yield making.block()
+    if making.size:
+        yield making.block()
+
+
+def _look(data: bytes, state: _State, max_unit_bytes: int, *, at_end: bool) -> _Found:
+    """Find the units of a piece that begins in no unit."""
+    # Of a run of backslashes each two are one: what is left before a quote escapes it.
+    plain = data.replace(b"\\\\", b"__").replace(b'\\"', b"__") if b"\\" in data else data
+    content = np.frombuffer(plain, dtype=np.uint8)
+    places = np.flatnonzero(np.frombuffer(plain.translate(_STRUCTURAL), dtype=np.bool_))
+    kinds = content[places]
+    quotes = kinds == _QUOTE
+    inside = (np.cumsum(quotes, dtype=np.int32) & 1).astype(np.bool_)  # behind an opening quote, itself included
+    opening = places[quotes & inside]
+    strange = opening[(opening > 0) & ~_MAY_PRECEDE_A_STRING[content[opening - 1]]]
+    outside = ~(quotes | inside)
+    places, kinds = places[outside], kinds[outside]
+    round_ones = (kinds == _ROUND) | (kinds == _ROUND + 1)
+    nesting = _nest(places[~round_ones], kinds[~round_ones], state.in_array)
+
+    end = len(data)
+    fault = min(int(strange[0]) if len(strange) else end, nesting.fault if nesting.fault is not None else end)
+    starts, stops = nesting.starts[nesting.starts < fault], nesting.stops[nesting.stops <= fault]
+    is_damaged = fault < end
+    too_long = np.flatnonzero(stops - starts[: len(stops)] > max_unit_bytes)
+    if len(too_long):
+        starts, stops, is_damaged = starts[: too_long[0] + 1], stops[: too_long[0]], True
+    begun = int(starts[len(stops)]) if len(starts) > len(stops) else None
+    starts = starts[: len(stops)]
+
+    is_damaged = is_damaged or (begun is not None and (at_end or end - begun > max_unit_bytes))
+    gap_starts, gap_stops = np.append(0, stops), np.append(starts, end if begun is None else begun)
+    for gap in np.flatnonzero(gap_stops - gap_starts > max_unit_bytes).tolist():
+        if gap_stops[gap] - _first_stray(data, int(gap_starts[gap]), int(gap_stops[gap])) > max_unit_bytes:
+            starts, stops, is_damaged = starts[:gap], stops[:gap], True
+            gap_starts, gap_stops = gap_starts[: gap + 1], gap_stops[: gap + 1]
+            break
+    if is_damaged or begun is not None or not at_end:  # what strays before a unit that is not whole is not decided
+        gap_stops[-1] = min(_first_stray(data, int(gap_starts[-1]), int(gap_stops[-1])), fault)
+    strays, comma = _strays(data, content, gap_starts, gap_stops, state.comma)
+    used = int(gap_stops[-1])
+    if len(round_ones):
+        data = _unwrap(data, content, places[round_ones], kinds[round_ones])
+    if strays:
+        starts, stops = (np.sort(np.append(known, found)) for known, found in zip((starts, stops), zip(*strays, strict=True), strict=True))
+    return _Found(data[:used], starts, stops, _State(nesting.in_array_at(used), comma), is_damaged)
+
+
+@dataclass(frozen=True)
+class _Nesting:
+    """Where units begin and end, by brackets alone. at, depth: each bracket's place, and how many are open behind it.
+
+    fault: place of the first bracket that closes nothing, or one of the other kind. What lies behind it means nothing.
+    """
+
+    at: Integers
+    depth: Integers
+    starts: Integers
+    stops: Integers
+    fault: int | None
+
+    def in_array_at(self, place: int) -> bool:
+        """Whether an array is open before a place that lies in no unit."""
+        return bool(self.depth[np.searchsorted(self.at, place) - 1] > 0)
+
+
+def _nest(at: Integers, kinds: Bytes, in_array: bool) -> _Nesting:
+    """Follow the brackets outside of strings."""
+    # A bracket before all others: the array that is open, or a pair that closes at once.
+    before_all = b"[" if in_array else b"[]"
+    at = np.append(np.full(len(before_all), -1, dtype=np.int64), at)
+    kinds = np.append(np.frombuffer(before_all, dtype=np.uint8), kinds)
+    steps = _STEP[kinds]
+    opens = steps > 0
+    depth = np.cumsum(steps)
+    level = np.where(opens, depth, depth + 1)
+    # Of each level, brackets open and close in turn.
+    order = np.argsort(np.minimum(level, _DEEPEST).astype(np.int16), kind="stable")
+    closing = np.flatnonzero(~opens[order])
+    last = closing - 1
+    pairs = (level[order[last]] == level[order[closing]]) & (kinds[order[last]] + _CLOSING == kinds[order[closing]])
+    wrong = order[closing[~pairs | (last < 0)]]
+
+    # The bracket at level 1 around each: units lie in it where it is square, or are it.
+    outermost = np.maximum.accumulate(np.where(opens & (level == 1), np.arange(len(at)), 0))
+    in_list = kinds[outermost] == _SQUARE
+    unit = np.where(in_list, level == 2, level == 1)
+    return _Nesting(at, depth, at[unit & opens], at[unit & ~opens] + 1, int(at[wrong].min()) if len(wrong) else None)
+
+
+def _first_stray(data: bytes, start: int, stop: int) -> int:
+    """Place of the first byte of data[start:stop] that is no separator; stop where there is none."""
+    rest = data[start:stop].lstrip(SEPARATORS)
+    while rest.startswith(BOM):
+        rest = rest[len(BOM) :].lstrip(SEPARATORS)
+    return stop - len(rest)
+
+
+def _strays(data: bytes, content: Bytes, starts: Integers, stops: Integers, comma: bool) -> tuple[list[tuple[int, int]], bool]:
+    """What lies in gaps and is no separator, a second comma included; and whether a comma lies in the last one.
+
+    starts, stops: of the gaps. comma: whether one was seen before the first of them.
+    """
+    lengths = stops - starts
+    within = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+    gaps = np.repeat(np.arange(len(lengths)), lengths)
+    kinds = _BETWEEN[content[within]]
+    commas = np.bincount(gaps[kinds == _ONE_COMMA], minlength=len(lengths))
+    commas[0] += comma
+    found: list[tuple[int, int]] = []
+    for gap in np.union1d(gaps[kinds == _STRAY], np.flatnonzero(commas > 1)).tolist():
+        seen = comma and gap == 0
+        for token in _BETWEEN_UNITS.finditer(data, int(starts[gap]), int(stops[gap])):
+            if seen if token.group() == b"," else token.group() != BOM:
+                found.append(token.span())
+            seen = seen or token.group() == b","
+    return found, bool(commas[-1])
+
+
+def _unwrap(data: bytes, content: Bytes, places: Integers, kinds: Bytes) -> bytes:
+    """The same bytes with blanks for Mongo's wrappers. places, kinds: of the round brackets outside of strings."""
+    pairs = np.flatnonzero((kinds[:-1] == _ROUND) & (kinds[1:] == _ROUND + 1))
+    blank = np.frombuffer(bytearray(data), dtype=np.uint8)
+    for name in WRAPPERS:
+        named = pairs[places[pairs] >= len(name)]
+        letters = places[named][:, None] - np.arange(len(name), 0, -1)
+        named = named[(content[letters] == np.frombuffer(name.encode(), dtype=np.uint8)).all(axis=1)]
+        blank[places[named][:, None] - np.arange(len(name) + 1)] = ord(" ")
+        blank[places[named + 1]] = ord(" ")
+    return blank.tobytes()
+
+
+def _pass_damaged(window: Window, making: Making, search_bytes: int, max_unit_bytes: int, fits: Fits) -> Giant | None:
+    """Take what is damaged out of the window, up to the next record: into the block, or as a giant where it is too long to hold."""
+    kept: list[bytes] = []
+    passed, solid, at_end = 0, 1, False
+    found: int | None = None
+    while found is None and not at_end:
+        held = window.fill(1 + search_bytes + _RESUME_BYTES)
+        searched = min(1 + search_bytes, held)
+        found = _record_in(window.held, 0 if passed else 1, searched, fits)
+        piece = window.held[: searched if found is None else found]
+        window.drop(len(piece))
+        at_end = window.at_end and not window.held
+        if said := piece.rstrip(SEPARATORS):
+            solid = passed + len(said)
+        if passed <= max(max_unit_bytes, HEAD_BYTES):
+            kept.append(piece)
+        passed += len(piece)
+    if passed > max_unit_bytes:
+        return Giant(making.stop, solid, passed - solid, b"".join(kept)[: min(HEAD_BYTES, solid)])
+    making.add(b"".join(kept), np.array([0]), np.array([solid]))
+    return None
+
+
+def _record_in(data: bytes, start: int, stop: int, fits: Fits) -> int | None:
+    """Place of the first object in data[start:stop] that is a record by itself, whole within the bytes with which reading goes on."""
+    # Every byte is one character of Latin-1, and what makes JSON is the same in it.
+    text = data[start : stop + _RESUME_BYTES].decode("latin-1")
+    if "(" in text:
+        text = _WRAPPED.sub(lambda found: f"{' ' * len(found[1])} {found[2]} ", text)
+    for brace in _MAY_BEGIN_A_RECORD.finditer(text):
+        if brace.start() >= stop - start:
+            break
+        if (read := object_at(text, brace.start())) and read[1] - brace.start() <= _RESUME_BYTES and fits(read[0]):
+            return start + brace.start()
+    return None
