@@ -46,7 +46,8 @@ _DEEPEST = (1 << 15) - 1  # deeper levels count as this one
 # What lies between units: separators, commas (of which one is enough), and what has no business there.
 _SEPARATOR, _ONE_COMMA, _STRAY = range(3)
 _BETWEEN = np.array([_ONE_COMMA if byte == _COMMA else _SEPARATOR if byte in SEPARATORS else _STRAY for byte in range(256)], dtype=np.uint8)
-_BETWEEN_UNITS = re.compile(rb"\xef\xbb\xbf|,|(?:(?!\xef\xbb\xbf)[^ \t\r\n,\[\]])+")
+_ODD = rb"(?:(?!\xef\xbb\xbf)[^ \t\r\n,\[\]])+"
+_BETWEEN_UNITS = re.compile(rb"\xef\xbb\xbf|,|%s(?:[ \t]+%s)*" % (_ODD, _ODD))
 _MAY_BEGIN_A_RECORD = re.compile(r'\{[ \t\r\n]*"')
 _WRAPPED = re.compile(rf"\b({'|'.join(WRAPPERS)})\(([^()]*)\)")
 
@@ -193,7 +194,7 @@ def _first_stray(data: bytes, start: int, stop: int) -> int:
 
 
 def _strays(data: bytes, content: Bytes, starts: Integers, stops: Integers, comma: bool) -> tuple[list[tuple[int, int]], bool]:
-    """What lies in gaps and is no separator, a second comma included; and whether a comma lies in the last one.
+    """What lies in gaps and is no separator, a second comma included; and whether the last one ends with a comma.
 
     starts, stops: of the gaps. comma: whether one was seen before the first of them.
     """
@@ -204,13 +205,18 @@ def _strays(data: bytes, content: Bytes, starts: Integers, stops: Integers, comm
     commas = np.bincount(gaps[kinds == _ONE_COMMA], minlength=len(lengths))
     commas[0] += comma
     found: list[tuple[int, int]] = []
+    last = bool(commas[-1])
     for gap in np.union1d(gaps[kinds == _STRAY], np.flatnonzero(commas > 1)).tolist():
         seen = comma and gap == 0
         for token in _BETWEEN_UNITS.finditer(data, int(starts[gap]), int(stops[gap])):
-            if seen if token.group() == b"," else token.group() != BOM:
+            if token.group() == BOM:
+                continue
+            is_comma = token.group() == b","
+            if seen or not is_comma:
                 found.append(token.span())
-            seen = seen or token.group() == b","
-    return found, bool(commas[-1])
+            seen = is_comma
+        last = seen if gap == len(lengths) - 1 else last
+    return found, last
 
 
 def _unwrap(data: bytes, content: Bytes, places: Integers, kinds: Bytes) -> bytes:

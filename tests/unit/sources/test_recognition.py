@@ -11,7 +11,16 @@ from scholarlake.sources.readers import FORMATS
 from scholarlake.sources.recognition import HEAD_BYTES, describe, recognise
 
 OAG = {"id": "a", "title": "A paper", "authors": [{"name": "Ann Lee", "id": "b"}], "year": 2007, "references": ["c"]}
-DBLP_V10 = {"id": "a", "title": "A paper", "authors": ["Ann Lee"], "n_citation": 3, "references": ["c"], "venue": "X", "abstract": "Y", "year": 2001}
+DBLP_V10 = {
+    "id": "a",
+    "title": "A paper",
+    "authors": ["Ann Lee"],
+    "n_citation": 3,
+    "references": ["c"],
+    "venue": "X",
+    "abstract": "Y",
+    "year": 2001,
+}
 DBLP_V13 = {"_id": "a", "title": "A paper", "venue": {"_id": "v", "raw": "X"}, "year": 2001}
 S2ORC = {"paper_id": "7", "title": "A paper", "authors": [], "outbound_citations": [], "arxiv_id": None, "mag_field_of_study": ["Art"]}
 OPENALEX = {"id": "https://openalex.org/W12", "display_name": "A work", "publication_year": 2001, "referenced_works": []}
@@ -19,7 +28,31 @@ MAG = {"PaperId": 12, "PaperTitle": "a paper", "OriginalTitle": "A Paper", "Year
 MAG_LIKE = {"Id": 12, "Title": "A paper", "Authors": [{"Name": "Ann Lee"}], "Year": 2001}
 LISTED = {"title": "A paper", "datasets": ["d"], "original": {"doi": "10.1000/x", "journal": None}}
 MAG_ROW = "\t".join(
-    ["12", "1", "10.1/X", "Journal", "a paper", "A Paper", "", "2001", "2001-01-01", "P", "5", "", "", "1", "2", "3", "4", "5", "6", "7", "V", "", "2016-06-24"]
+    [
+        "12",
+        "1",
+        "10.1/X",
+        "Journal",
+        "a paper",
+        "A Paper",
+        "",
+        "2001",
+        "2001-01-01",
+        "P",
+        "5",
+        "",
+        "",
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "7",
+        "V",
+        "",
+        "2016-06-24",
+    ]
 )
 
 BESIDE: dict[str, dict[str, Any]] = {
@@ -42,7 +75,16 @@ def name_of(head: bytes) -> str | None:
     return found.name if found else None
 
 
-PAPERS = [(OAG, "oag"), (DBLP_V10, "oag"), (DBLP_V13, "oag"), (S2ORC, "s2orc"), (OPENALEX, "openalex"), (MAG, "mag"), (MAG_LIKE, "mag"), (LISTED, "publications")]
+PAPERS = [
+    (OAG, "oag"),
+    (DBLP_V10, "oag"),
+    (DBLP_V13, "oag"),
+    (S2ORC, "s2orc"),
+    (OPENALEX, "openalex"),
+    (MAG, "mag"),
+    (MAG_LIKE, "mag"),
+    (LISTED, "publications"),
+]
 
 
 @pytest.mark.parametrize(("record", "dialect"), PAPERS)
