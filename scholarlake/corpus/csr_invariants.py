@@ -63,10 +63,10 @@ def every_citation_is_an_edge(lake: Lake, folder: Path) -> Finding:
     )
 
 
-def _ids(folder: Path) -> list[str]:
+def _ids(folder: Path) -> pl.Series:
     starts = np.load(folder / "id_starts.npy").tolist()
     text = (folder / "ids.u8").read_bytes()
-    return [text[start:stop].decode() for start, stop in pairwise(starts)]
+    return pl.Series([text[start:stop].decode() for start, stop in pairwise(starts)], dtype=pl.String)  # of no paper too
 
 
 def _sum_of_table(lake: Lake, folder: Path) -> EdgeSum:

@@ -20,14 +20,14 @@ from scholarlake.lake import releases
 from scholarlake.lake.home import Lake
 from scholarlake.sample import generate
 from tests.e2e.building import ROOT, contents
-from tests.unit.models.endpoint import DIMENSION, Endpoint, good, serving
+from tests.misbehaving import DIMENSION, MODEL, Server, serving
 
 KILLS = int(os.environ.get("SCHOLARLAKE_KILLS", "6"))
 BATCH = 16
 MODELS = """
 roles: {{embedder: counted}}
 endpoints:
-  counted: {{backend: openai, model: m, dimension: {dimension}, base_url: "{url}", batch_size: {batch}, concurrency: 2}}
+  counted: {{backend: openai, model: {model}, dimension: {dimension}, base_url: "{url}", batch_size: {batch}, concurrency: 2}}
 """
 
 
@@ -73,9 +73,9 @@ def build(lake: Path, dumps: Path, env: dict[str, str]) -> subprocess.Popen[byte
     return subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
-def models(folder: Path, endpoint: Endpoint) -> dict[str, str]:
+def models(folder: Path, endpoint: Server) -> dict[str, str]:
     path = folder / "models.yaml"
-    path.write_text(MODELS.format(dimension=DIMENSION, url=endpoint.url, batch=BATCH))
+    path.write_text(MODELS.format(model=MODEL, dimension=DIMENSION, url=endpoint.url, batch=BATCH))
     return {**os.environ, "SCHOLARLAKE_MODELS": str(path), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
 
 
@@ -83,7 +83,7 @@ def test_killed_at_random_moments_a_refresh_ends_as_if_it_had_not_been(tmp_path:
     before = generate(tmp_path / "before", 200, 3, seed=3).dumps
     after = generate(tmp_path / "after", 260, 4, seed=4).dumps
     chance = random.Random(11)
-    with serving(lambda texts, _: good(texts)) as endpoint:
+    with serving() as endpoint:
         env = models(tmp_path, endpoint)
         assert build(tmp_path / "lake", before, env).wait() == 0
         assert build(tmp_path / "whole", before, env).wait() == 0
@@ -91,7 +91,7 @@ def test_killed_at_random_moments_a_refresh_ends_as_if_it_had_not_been(tmp_path:
         assert build(tmp_path / "whole", after, env).wait() == 0
         whole = time.monotonic() - began
 
-        endpoint.requests.clear()
+        endpoint.seen.clear()
         readers = Readers(tmp_path / "lake")
         thread = threading.Thread(target=readers.run)
         thread.start()
@@ -108,7 +108,7 @@ def test_killed_at_random_moments_a_refresh_ends_as_if_it_had_not_been(tmp_path:
         finally:
             readers.stop()
             thread.join()
-        sent = Counter(text for request in endpoint.requests for text in request)
+        sent = Counter(text for asked in endpoint.seen for text in asked.texts)
 
     killed, untouched = Lake.open(tmp_path / "lake"), Lake.open(tmp_path / "whole")
     assert contents(killed) == contents(untouched)
@@ -123,7 +123,7 @@ def test_killed_at_random_moments_a_refresh_ends_as_if_it_had_not_been(tmp_path:
 def test_a_full_disk_is_one_clear_line_and_nothing_is_lost(tmp_path: Path, limit: int) -> None:
     """A limit on the size of files stands in for the disk: the system refuses the write in the same way."""
     dumps = generate(tmp_path / "sample", 200, 2, seed=3).dumps
-    with serving(lambda texts, _: good(texts)) as endpoint:
+    with serving() as endpoint:
         env = models(tmp_path, endpoint)
         assert build(tmp_path / "lake", dumps, env).wait() == 0
         state = contents(Lake.open(tmp_path / "lake"))
