@@ -36,6 +36,9 @@ records = st.fixed_dictionaries(
 lines = st.one_of(records.map(lambda record: json.dumps(record, ensure_ascii=False)), st.sampled_from(["{broken", ""]))
 names = st.sampled_from(["a.jsonl", "b.jsonl", "o'brien.jsonl", "v2/a.jsonl", "v2/x' OR '1'='1.jsonl"])
 
+#: A part of nothing but damage would be in no known format: each begins with a record, if one without an id.
+FIRST = '{"id": null, "title": null, "year": null, "references": []}'
+
 
 @dataclass
 class Dump:
@@ -45,8 +48,7 @@ class Dump:
 
     def lay_down(self, folder: Path) -> None:
         """Write the parts, and nothing else. A part whose bytes are the same is left as it lies."""
-        # A part of nothing but damage would be in no known format: each begins with an object, if one without an id.
-        wanted = {name: "".join(line + "\n" for line in ["{}", *held]) for name, held in self.parts.items()}
+        wanted = {name: "".join(line + "\n" for line in [FIRST, *held]) for name, held in self.parts.items()}
         for path in [path for path in folder.rglob("*") if path.is_file()] if folder.exists() else []:
             if path.relative_to(folder).as_posix() not in wanted:
                 path.unlink()
