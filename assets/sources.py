@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 
 import dagster as dg
 
@@ -17,9 +16,9 @@ from scholarlake.lake import delta, receipts
 from scholarlake.lake.hashing import digest
 from scholarlake.lake.home import Lake
 from scholarlake.lake.stages import PART
-from scholarlake.sources.dumps import Part, PartFile, list_parts, manifest_frame, part_file
+from scholarlake.sources.dumps import Known, Part, list_files, manifest_frame, part_file
 from scholarlake.sources.ingest import ingest_part
-from scholarlake.sources.watch import AT_ONCE, Attention, Known, Look, look
+from scholarlake.sources.watch import AT_ONCE, Attention, Look, look
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ def observe_dump(instance: dg.DagsterInstance, resource: LakeResource, attention
     Raises SourceError, before anything is reported, where the folder or a part of it can't be read.
     """
     lake = resource.open()
-    found = look(list_parts(resource.dump_folder()), known_parts(lake), attention)
+    found = look(list_files(resource.dump_folder()), known_parts(lake), attention)
     if found.faults:
         raise SourceError("; ".join(found.faults))
     return report(instance, lake, found)
@@ -55,7 +54,7 @@ def glance_at_dump(instance: dg.DagsterInstance, resource: LakeResource, attenti
     """The same, time and again: a part that can't be read is left as it was known, and one that is not there is taken for gone
     only if the glance before missed it too, because it may be about to be replaced."""
     lake = resource.open()
-    found = look(list_parts(resource.dump_folder()), known_parts(lake), attention)
+    found = look(list_files(resource.dump_folder()), known_parts(lake), attention)
     return report(instance, lake, found, absent_before)
 
 
@@ -65,43 +64,41 @@ def report(instance: dg.DagsterInstance, lake: Lake, found: Look, absent_before:
     absent = frozenset(set(known) - found.keys)
     gone = absent if absent_before is None else absent & set(absent_before)
     instance.add_dynamic_partitions(PART, sorted(found.parts))
-    for key, seen in sorted(found.parts.items()):
-        part = seen.part
-        facts = {"bytes": part.file.bytes, "reader": part.reader, "compression": part.compression, "edition": part.edition}
-        silent = {"signature": seen.signature}
-        report_observed(instance, lake, "oag_dump", key, part.checksum, run_id="", metadata=facts, silent=silent)
+    for key, part in sorted(found.parts.items()):
+        facts = {"bytes": part.bytes, "reader": part.reader, "compression": part.compression, "edition": part.edition}
+        silent = {"signature": part.signature, "checksum": part.checksum}
+        report_observed(instance, lake, "oag_dump", key, part.version, run_id="", metadata=facts, silent=silent)
     for key in instance.get_dynamic_partitions(PART):
         if key in gone or key not in found.keys | absent:
             instance.delete_dynamic_partition(DUMP_PARTS.name or PART, key)
     for key in gone:
         receipts.forget(lake, "oag_dump", key)
-    changed = sum(key not in known or known[key].part.checksum != seen.part.checksum for key, seen in found.parts.items())
+    changed = sum(key not in known or known[key].version != part.version for key, part in found.parts.items())
     return Seen(len(found.parts), changed, len(gone), found, absent)
 
 
 def known_parts(lake: Lake) -> dict[str, Known]:
     """The parts as they were last observed."""
-    found = {}
-    for receipt in receipts.read_all(lake, "oag_dump"):
-        if receipt.is_done:
-            key, facts = str(receipt.partition), receipt.facts
-            file = PartFile(key, key.rpartition("/")[0], Path(key), int(facts["bytes"]), "", 0.0)
-            part = Part(file, receipt.data_version, str(facts["reader"]), str(facts["compression"]))
-            found[key] = Known(part, str(facts.get("signature", "")))
-    return found
+    return {str(receipt.partition): _known(receipt) for receipt in receipts.read_all(lake, "oag_dump") if receipt.is_done}
+
+
+def _known(receipt: receipts.Receipt) -> Known:
+    key, version, facts = str(receipt.partition), receipt.data_version, receipt.facts
+    said = {name: facts[name] for name in ("edition", "bytes", "reader", "compression")}
+    return Known(key, version=version, signature=facts.get("signature", ""), checksum=facts.get("checksum", version), **said)
 
 
 @makes("dump_manifest")
 def dump_manifest(step: Step) -> Made:
     """Empties `records` and `rejects` of the parts that are gone."""
-    found = [_observed(step, str(receipt.partition)) for receipt in receipts.read_all(step.lake, "oag_dump")]
-    retired = _retire(step.lake, {part.key for part in found}, step.commit)
-    written = delta.write_partition(step.lake, "dump_manifest", None, manifest_frame(found), step.commit)
+    found = known_parts(step.lake)
+    retired = _retire(step.lake, set(found), step.commit)
+    written = delta.write_partition(step.lake, "dump_manifest", None, manifest_frame(found.values()), step.commit)
     return Made(
         data_version=written.content_version,
         rows=written.rows,
         tables={"dump_manifest": written.version},
-        facts={"bytes_of_dump": sum(part.file.bytes for part in found), "parts_retired": retired},
+        facts={"bytes_of_dump": sum(part.bytes for part in found.values()), "parts_retired": retired},
     )
 
 
@@ -110,6 +107,7 @@ def records(step: Step) -> Made:
     """Lines = records + rejects, byte ranges included; nothing is committed where a part is cut off or changes while it is read."""
     part = _observed(step, step.key)
     read = ingest_part(step.lake, part, step.profile.reading, step.commit, step.progress)
+    _remember(step.lake, part, read.checksum)
     return Made(
         data_version=digest([read.records_written.content_version, read.rejects_written.content_version]),
         rows=read.records,
@@ -133,8 +131,18 @@ def _observed(step: Step, key: str) -> Part:
     receipt = receipts.read(step.lake, "oag_dump", key)
     if receipt is None:
         raise dg.Failure(description=f"part {key} was never observed; look at the dump folder first", allow_retries=False)
-    facts = receipt.facts
-    return Part(part_file(step.resource.dump_folder(), key), receipt.data_version, facts["reader"], facts["compression"])
+    known = _known(receipt)
+    part = Part(part_file(step.resource.dump_folder(), key), known.checksum, known.reader, known.compression)
+    if part.version != known.version:
+        raise SourceError(f"{key} changed since it was listed; list the dump again")
+    return part
+
+
+def _remember(lake: Lake, part: Part, checksum: str | None) -> None:
+    """Keep the checksum of an object in a bucket beside the ETag under which it was read."""
+    receipt = receipts.read(lake, "oag_dump", part.key)
+    if part.checksum is None and receipt is not None and receipt.is_done and receipt.data_version == part.version:
+        receipts.finish(lake, receipt, data_version=receipt.data_version, facts={**receipt.facts, "checksum": checksum})
 
 
 def _retire(lake: Lake, present: set[str], run: delta.Commit) -> int:

@@ -17,13 +17,13 @@ from scholarlake.lake import receipts, releases
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Judgement, Present, Staleness
 from scholarlake.lake.stages import STAGES
-from scholarlake.sources.dumps import list_parts
+from scholarlake.sources.dumps import list_files
 
 
 def run(
     *,
     lake: Path | None = None,
-    dumps: Path | None = None,
+    dumps: Path | str | None = None,
     profile: str | None = None,
     to: str = "release_diff",
     **hooks: Callable[..., object],
@@ -34,7 +34,7 @@ def run(
     """
     places = Places.chosen(lake, dumps, profile)
     needed_for(to)
-    list_parts(places.dumps)
+    list_files(places.resource().dump_folder())
     with _runner(places, hooks) as runner:
         return refresh(runner, to=to)
 
@@ -44,7 +44,7 @@ def run_backfill(
     wanted: Sequence[str],
     *,
     lake: Path | None = None,
-    dumps: Path | None = None,
+    dumps: Path | str | None = None,
     profile: str | None = None,
     anew: bool = False,
     **hooks: Callable[..., object],
@@ -56,7 +56,7 @@ def run_backfill(
         return backfill(runner, asset, wanted, anew=anew)
 
 
-def planned(*, lake: Path | None = None, dumps: Path | None = None, profile: str | None = None, to: str = "release_diff") -> Plan:
+def planned(*, lake: Path | None = None, dumps: Path | str | None = None, profile: str | None = None, to: str = "release_diff") -> Plan:
     """What a build would do. Raises ScholarLakeError where the dump, the profile or the lake can't be used."""
     return plan(Places.chosen(lake, dumps, profile), to)
 
@@ -70,7 +70,7 @@ def _runner(places: Places, hooks: Mapping[str, Callable[..., object]]) -> Itera
         yield Runner(repository, instance, resource, Listener(**hooks))
 
 
-def status(*, lake: Path | None = None, dumps: Path | None = None, profile: str | None = None) -> dict[str, Any]:
+def status(*, lake: Path | None = None, dumps: Path | str | None = None, profile: str | None = None) -> dict[str, Any]:
     """What a lake holds, what is stale and why, and its newest release. Changes nothing."""
     places = Places.chosen(lake, dumps, profile)
     opened = Lake.open(places.lake)

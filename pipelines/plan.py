@@ -19,7 +19,7 @@ from scholarlake.lake.estimate import Estimate
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Judgement, Present, Staleness
 from scholarlake.lake.stages import STAGES
-from scholarlake.sources.dumps import list_parts
+from scholarlake.sources.dumps import list_files
 from scholarlake.sources.pending import pending_rows
 from scholarlake.sources.watch import AT_ONCE, Look, look
 
@@ -58,14 +58,14 @@ def plan(places: Places, to: str = "release_diff") -> Plan:
     is_made = (places.lake / "lake.json").is_file()
     lake = Lake.open(places.lake) if is_made else Lake(places.lake, settings.profile.shards)
     known = known_parts(lake)
-    found = look(list_parts(resource.dump_folder()), known, AT_ONCE)
+    found = look(list_files(resource.dump_folder()), known, AT_ONCE)
     changed = {
         "new": sorted(set(found.parts) - set(known)),
-        "changed": sorted(key for key, seen in found.parts.items() if key in known and known[key].part.checksum != seen.part.checksum),
+        "changed": sorted(key for key, seen in found.parts.items() if key in known and known[key].version != seen.version),
         "gone": sorted(set(known) - found.keys),
         "unreadable": found.faults,
     }
-    seen = {"oag_dump": {key: one.part.checksum for key, one in found.parts.items()}}
+    seen = {"oag_dump": {key: one.version for key, one in found.parts.items()}}
     judgement = Judgement(Present(lake, seen), settings)
     planned = list(_planned(judgement, resource, found, wanted))
     total = sum((one.estimate for one in planned if one.estimate), Estimate(exact=True))
@@ -88,8 +88,8 @@ def _planned(judgement: Judgement, resource: LakeResource, found: Look, wanted: 
 
 def _estimate(lake: Lake, resource: LakeResource, found: Look, item: Staleness) -> Estimate | None:
     if item.asset == "records" and item.partition is not None:
-        part = found.parts[item.partition].part
-        return pending_rows(lake, part.file.bytes, part.compression)
+        part = found.parts[item.partition]
+        return pending_rows(lake, part.bytes, part.compression)
     if item.asset == "embeddings" and item.partition is not None:
         facts = resource.embedder_facts()
         return pending_texts(lake, item.partition, str(facts["fingerprint"]), int(facts["endpoint"]["dimension"]), resource.profile().dense)

@@ -22,15 +22,17 @@ DATA = ROOT / "data"
 
 @dataclass(frozen=True)
 class Places:
-    """What a build reads and writes. Paths are absolute."""
+    """What a build reads and writes. Paths are absolute. dumps: a path, or the address of a bucket."""
 
     lake: Path
-    dumps: Path
+    dumps: Path | str
     profile: str
     models: Path
 
     @classmethod
-    def chosen(cls, lake: Path | None = None, dumps: Path | None = None, profile: str | None = None, models: Path | None = None) -> Places:
+    def chosen(
+        cls, lake: Path | None = None, dumps: Path | str | None = None, profile: str | None = None, models: Path | None = None
+    ) -> Places:
         """What is given, else what the environment says, else the sample."""
         return cls.from_environment({**os.environ, **_given(lake, dumps, profile, models)})
 
@@ -38,7 +40,7 @@ class Places:
     def from_environment(cls, environment: Mapping[str, str]) -> Places:
         return cls(
             lake=Path(environment.get("SCHOLARLAKE_LAKE", DATA / "lake")).absolute(),
-            dumps=Path(environment.get("SCHOLARLAKE_DUMPS", DATA / "sample" / "dumps")).absolute(),
+            dumps=_address(environment.get("SCHOLARLAKE_DUMPS", str(DATA / "sample" / "dumps"))),
             profile=environment.get("SCHOLARLAKE_PROFILE", "sample"),
             models=Path(environment.get("SCHOLARLAKE_MODELS", DATA / "models.yaml")).absolute(),
         )
@@ -54,7 +56,11 @@ class Places:
         )
 
 
-def _given(lake: Path | None, dumps: Path | None, profile: str | None, models: Path | None) -> dict[str, str]:
+def _address(dumps: str) -> str:
+    return dumps if "://" in dumps else str(Path(dumps).absolute())
+
+
+def _given(lake: Path | None, dumps: Path | str | None, profile: str | None, models: Path | None) -> dict[str, str]:
     values = {"LAKE": lake, "DUMPS": dumps, "PROFILE": profile, "MODELS": models}
     return {f"SCHOLARLAKE_{name}": str(value) for name, value in values.items() if value is not None}
 

@@ -103,12 +103,11 @@ class Runner:
         return Ran(item.asset, item.partition, item.reason, time.monotonic() - started, rows, result.run_id)
 
     def _why(self, item: Staleness, result: dg.ExecuteInProcessResult) -> str:
-        """The reason in one line: the check that failed, else the error at the bottom of the chain."""
+        """The reason in one line: the check that failed, else the error that the asset raised."""
         outcomes = receipts.checks(self.resource.open(), item.asset, item.partition)
         failing = [check for check in outcomes.values() if check.blocking and not check.passed]
         error: Any = next((event.step_failure_data.error for event in result.all_events if event.is_step_failure), None)
-        while error is not None and error.cause is not None:
-            error = error.cause
+        error = (error and error.cause) or error  # Dagster's own is wrapped around it
         if error is not None and not (failing and "failed" in error.message and "check" in error.message):
             return " ".join(error.message.split())
         if failing:

@@ -14,13 +14,16 @@ from scholarlake.lake.stages import Settings
 from scholarlake.models.config import ModelsFile
 from scholarlake.models.protocol import Embedder
 from scholarlake.profile import Profile, load
+from scholarlake.sources.files import Folder, folder_at
 
 
 class LakeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     """Where the lake lies and what it is built from. All paths are absolute, or relative to the working directory."""
 
     lake: str = Field(description="Folder of the lake; made when it is first built.")
-    dumps: str = Field(description="Folder with the parts of the dump.")
+    dumps: str = Field(
+        description="Folder with the parts of the dump, or its address in a bucket: s3://bucket/prefix or gs://bucket/prefix."
+    )
     profile_name: str = Field(description="Name of a profile in the profiles folder, or the path of one.")
     profiles: str = Field(description="Folder of the profiles.")
     models: str = Field(description="The models file that binds roles to endpoints.")
@@ -32,8 +35,8 @@ class LakeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         """The lake, made where there is none. Raises LakeError where it has another number of shards than the profile."""
         return Lake.open_or_create(Path(self.lake), self.profile().shards)
 
-    def dump_folder(self) -> Path:
-        return Path(self.dumps)
+    def dump_folder(self) -> Folder:
+        return folder_at(self.dumps)
 
     def embedder(self) -> Embedder:
         """The model that the embedder role is bound to, loaded."""

@@ -32,7 +32,9 @@ err = Console(stderr=True, highlight=False)
 _NEIGHBOURS = 10  # papers shown on either side of one
 
 LakeOption = Annotated[Path | None, typer.Option("--lake", envvar="SCHOLARLAKE_LAKE", help="Folder of the lake.", show_default="data/lake")]
-DumpsOption = Annotated[Path | None, typer.Option("--dumps", envvar="SCHOLARLAKE_DUMPS", help="Folder with the dump's parts.")]
+DumpsOption = Annotated[
+    str | None, typer.Option("--dumps", envvar="SCHOLARLAKE_DUMPS", help="Folder with the dump's parts, or s3://bucket/prefix, gs://….")
+]
 ProfileOption = Annotated[str | None, typer.Option("--profile", envvar="SCHOLARLAKE_PROFILE", help="Profile: a name or a file.")]
 ReleaseOption = Annotated[str, typer.Option("--release", help="Which release to read.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -122,10 +122,14 @@ DUMP_MANIFEST = Table(
     key=("dump_part",),
     partition_by=None,
     columns={
-        "dump_part": Column(Text, "path of the file below the dump folder, with forward slashes"),
+        "dump_part": Column(
+            Text, "path of the file below the dump folder, with forward slashes; of one among several in an archive, behind the archive's"
+        ),
         "edition": Column(Text, "issue of the dump: the folder of the part, empty for a flat folder"),
         "bytes": Column(pl.Int64(), "size of the file in bytes", minimum=0),
-        "checksum": Column(Text, "XXH3-128 of the file's bytes, hexadecimal", pattern=HEX_128),
+        "checksum": Column(
+            Text, "XXH3-128 of the file's bytes, of an object in a bucket that of its ETag and size, hexadecimal", pattern=HEX_128
+        ),
         "format": Column(Text, "recognised format and compression, such as oag-jsonl+gzip"),
     },
 )

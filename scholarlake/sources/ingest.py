@@ -1,22 +1,20 @@
 """One part of a dump into its partitions of `records` and `rejects`: every line once, in bounded memory, all or nothing.
 
-A plain file of lines is handed out in byte ranges; any other is read and cut here, and handed out in blocks of whole units.
-The processes that parse also lay the Parquet files down; one commit a table makes them visible. A part that holds no papers is
-passed over: it has neither lines nor rows.
+A plain file of lines on this machine is handed out in byte ranges; any other is read and cut here, and handed out in blocks of
+whole units. The processes that parse also lay the Parquet files down; one commit a table makes them visible. A part that holds
+no papers is passed over: it has neither lines nor rows.
 """
 
 from __future__ import annotations
 
 import datetime
 import gc
-import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from scholarlake.errors import SourceError
 from scholarlake.lake import delta
@@ -51,7 +49,7 @@ class Ingested:
     uncompressed_bytes: int
     covered_bytes: int
     between_bytes: int
-    checksum: str
+    checksum: str | None
     records_written: Written
     rejects_written: Written
     passed_over: str
@@ -87,11 +85,10 @@ def ingest_part(lake: Lake, part: Part, reading: Reading, run: Commit, progress:
     origin = Origin(part.key, part.edition, run.code_version, datetime.date.today().year + 1, reading.max_line_bytes)
     staged: list[_Staged] = []
     try:
-        before = _facts(part)
         if isinstance(reader, PassedOver):
             return _passed_over(lake, part, reader, run)
         checksum = _stage_all(lake, part, reader, origin, reading, staged, progress)
-        if checksum != part.checksum or _facts(part) != before:
+        if part.checksum not in (None, checksum) or _has_changed(part):
             raise SourceError(f"{part.key} changed while it was read, or since it was listed; try again when it is complete")
         total = _prove_whole(part, staged)
     except BaseException:
@@ -140,7 +137,7 @@ def _stage_all(
     small = expected <= 2 * reading.block_bytes
     workers = None if small or reading.workers == 1 else pool.shared_pool(reading.workers)
     try:
-        with streams.PartStream(part.file.path, part.compression) as stream:
+        with streams.PartStream(part.file.data, part.compression) as stream:
 
             def take(result: _Staged) -> None:
                 staged.append(result)
@@ -165,9 +162,10 @@ def _tasks(
 ) -> Iterator[Callable[[], _Staged]]:
     """The work of a part, block by block, each a call that a worker process can take.
 
-    A plain file is read through here too, for its checksum: its pages are then in memory for the workers.
+    A plain file is read through here too, for its checksum: its pages are then in memory for the workers. From afar, nothing is
+    fetched twice: what is read here is what the workers get.
     """
-    if part.compression or not reader.framing.in_lines:
+    if part.compression or not (reader.framing.in_lines and part.file.data.is_near):
         for block in reader.framing.split(stream.read, reading.block_bytes, reading.max_line_bytes, reader.fits):
             yield partial(_stage_block, lake, part, origin, block)
         return
@@ -205,11 +203,7 @@ def _collect(
 
 def _stage_range(lake: Lake, part: Part, origin: Origin, start: int, stop: int) -> _Staged:
     """Parse and stage the lines of a plain file that begin in a byte range. Runs in a worker process."""
-    handle = os.open(part.file.path, os.O_RDONLY)
-    try:
-        block = lines.read_range(handle, start, stop, origin.max_line_bytes)
-    finally:
-        os.close(handle)
+    block = lines.read_range(part.file.data.read, start, stop, origin.max_line_bytes)
     return _stage_block(lake, part, origin, block)
 
 
@@ -232,13 +226,12 @@ def _stage_block(lake: Lake, part: Part, origin: Origin, block: Block) -> _Stage
     return _Staged(block.offset, block.stop, parsed.covered, parsed.between, parsed.lines, records, rejects, parsed.reasons, parsed.flags)
 
 
-def _facts(part: Part) -> tuple[int, int, int]:
-    """What tells that a file was written to or replaced: inode, size and time of change. Raises SourceError where it is gone."""
+def _has_changed(part: Part) -> bool:
+    """Whether the file was written to or replaced since it was listed. Raises SourceError where it is gone."""
     try:
-        facts = part.file.path.stat()
+        return part.file.data.signature_now() != part.file.data.signature
     except OSError as fault:
         raise SourceError(f"{part.key} can't be read ({fault.strerror}); list the dump again") from None
-    return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
 def _prove_whole(part: Part, staged: list[_Staged]) -> int:
@@ -267,9 +260,11 @@ def _discard(lake: Lake, staged: list[_Staged]) -> None:
                 (lake.table_path(name) / file.path).unlink(missing_ok=True)
 
 
-def read_line(path: Path, compression: str, offset: int, length: int) -> bytes:
+def read_line(part: Part, offset: int, length: int) -> bytes:
     """The bytes of one line of a part, by the offset and length that `records` or `rejects` name."""
-    with streams.PartStream(path, compression) as stream:
+    if not part.compression:
+        return part.file.data.read(offset, length)
+    with streams.PartStream(part.file.data, part.compression) as stream:
         position = 0
         pieces: list[bytes] = []
         while position < offset + length and (data := stream.read(1 << 20)):

@@ -6,12 +6,13 @@ its place, its length and its beginning are (`Giant`), and it ends its block.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 HEAD_BYTES = 1024  # how much of a giant line is kept, for the excerpt
 _STEP_BYTES = 1 << 20
+
+Read = Callable[[int, int], bytes]
 
 
 @dataclass(frozen=True)
@@ -43,21 +44,21 @@ def ranges(size: int, block_bytes: int) -> list[tuple[int, int]]:
     return [(start, min(start + block_bytes, size)) for start in range(0, size, block_bytes)]
 
 
-def read_range(handle: int, start: int, stop: int, max_line_bytes: int) -> Block:
-    """The lines of an open file that begin in [start, stop). handle is a file descriptor.
+def read_range(read: Read, start: int, stop: int, max_line_bytes: int) -> Block:
+    """The lines of a file that begin in [start, stop). read(offset, n) gives just n bytes of it, fewer only at its end.
 
     A range inside one long line holds none: its block is empty and stands at stop.
     """
-    first = _first_line(handle, start, stop)
+    first = _first_line(read, start, stop)
     if first >= stop:
         return Block(stop, b"")
-    data = _pread(handle, first, stop - first)
+    data = read(first, stop - first)
     if data.endswith(b"\n") or len(data) < stop - first:
         return Block(first, data)
     # The last line runs on behind the range.
     line_start = data.rfind(b"\n") + 1
     pieces, held, position = [data], len(data) - line_start, stop
-    while chunk := _pread(handle, position, _STEP_BYTES):
+    while chunk := read(position, _STEP_BYTES):
         cut = chunk.find(b"\n")
         if cut >= 0:
             chunk = chunk[: cut + 1]
@@ -69,19 +70,19 @@ def read_range(handle: int, start: int, stop: int, max_line_bytes: int) -> Block
         if held > max_line_bytes:
             whole = b"".join(pieces)
             giant = GiantLine(first + line_start, whole[line_start:])
-            while not giant.ended and (chunk := _pread(handle, position, _STEP_BYTES)):
+            while not giant.ended and (chunk := read(position, _STEP_BYTES)):
                 position += giant.feed(chunk)
             return Block(first, whole[:line_start], giant.finish())
     return Block(first, b"".join(pieces))
 
 
-def _first_line(handle: int, start: int, stop: int) -> int:
+def _first_line(read: Read, start: int, stop: int) -> int:
     """Offset of the first line that begins in [start, stop); stop or more where none does."""
     if start == 0:
         return 0
     position = start - 1
     while position < stop - 1:
-        chunk = _pread(handle, position, min(_STEP_BYTES, stop - 1 - position))
+        chunk = read(position, min(_STEP_BYTES, stop - 1 - position))
         if not chunk:
             return stop
         cut = chunk.find(b"\n")
@@ -89,18 +90,6 @@ def _first_line(handle: int, start: int, stop: int) -> int:
             return position + cut + 1
         position += len(chunk)
     return stop
-
-
-def _pread(handle: int, offset: int, length: int) -> bytes:
-    """Read exactly that much, less only at the end of the file: one call gives at most 2 GiB, and may give less."""
-    data = os.pread(handle, length, offset)
-    if len(data) == length or not data:
-        return data
-    pieces, got = [data], len(data)
-    while got < length and (more := os.pread(handle, length - got, offset + got)):
-        pieces.append(more)
-        got += len(more)
-    return b"".join(pieces)
 
 
 def split_stream(read: Callable[[int], bytes], block_bytes: int, max_line_bytes: int) -> Iterator[Block]:

@@ -15,7 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from scholarlake.errors import SourceError
-from scholarlake.sources.dumps import Part, PartFile, inspect_part
+from scholarlake.sources.dumps import Known, inspect_part, parts_of
+from scholarlake.sources.files import File, LocalFile
 
 
 @dataclass(frozen=True)
@@ -36,20 +37,12 @@ AT_ONCE = Attention()
 THOROUGH = Attention(thorough=True)
 
 
-@dataclass(frozen=True)
-class Known:
-    """What an earlier look found of a part, and the signature that its file had then."""
-
-    part: Part
-    signature: str
-
-
 @dataclass
 class Look:
     """What a look found.
 
-    parts: those that can be read, by key. unsettled: files that are being written; postponed: files not come to in time; both
-    stay in parts as they were known, if they were. faults: why files can't be read. keys: of all files there are.
+    parts: those that can be read, by key. unsettled: files that are being written; postponed: files not come to in time; the
+    parts of both stay as they were known, if they were. faults: why files can't be read. keys: of all parts there may be.
     """
 
     keys: set[str] = field(default_factory=set)
@@ -58,37 +51,50 @@ class Look:
     postponed: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
+    def keep(self, parts: Iterable[Known]) -> None:
+        self.parts.update((part.key, part) for part in parts)
+        self.keys.update(self.parts)
 
-def look(files: Iterable[PartFile], known: Mapping[str, Known], attention: Attention, now: Callable[[], float] = time.time) -> Look:
-    """Look at the files of a dump. A file that is not settled, or not come to, stays as it was known, if it was."""
+
+def look(files: Iterable[tuple[str, File]], known: Mapping[str, Known], attention: Attention, now: Callable[[], float] = time.time) -> Look:
+    """Look at the files of a dump, each with its path. A file that is not settled, or not come to, stays as it was known, if it was."""
     found = Look()
     began = time.monotonic()
-    for file in files:
-        found.keys.add(file.key)
-        before = known.get(file.key)
-        signature = file.signature
-        if before is not None and before.signature == signature and not attention.thorough:
-            found.parts[file.key] = Known(Part(file, before.part.checksum, before.part.reader, before.part.compression), signature)
+    of_file = _by_file(known.values())
+    for path, file in files:
+        before = of_file.get(path, [])
+        if before and not attention.thorough and all(part.signature == file.signature for part in before):
+            found.keep(before)
             continue
         spent = time.monotonic() - began
         if attention.budget_seconds is not None and spent > attention.budget_seconds:
-            found.postponed.append(file.key)
+            found.postponed.append(path)
         elif now() - file.touched < attention.quiet_seconds or is_being_written(file):
-            found.unsettled.append(file.key)
+            found.unsettled.append(path)
         else:
             try:
-                found.parts[file.key] = Known(inspect_part(file), signature)
+                found.keep([inspect_part(part).known for part in parts_of(path, file)])
                 continue
             except SourceError as fault:
                 found.faults.append(str(fault))
-        if before is not None:
-            found.parts[file.key] = before
+        found.keep(before)
     return found
 
 
-def is_being_written(file: PartFile) -> bool:
+def _by_file(known: Iterable[Known]) -> dict[str, list[Known]]:
+    """The parts by the path of their file: a part's key, or, of one in an archive, what it begins with."""
+    found: dict[str, list[Known]] = {}
+    for part in known:
+        path = part.key
+        while path:
+            found.setdefault(path, []).append(part)
+            path = path.rpartition("/")[0]
+    return found
+
+
+def is_being_written(file: File) -> bool:
     """Whether a process has the file open for writing, as far as the system tells (Linux, local files)."""
-    if not hasattr(fcntl, "F_SETLEASE"):
+    if not isinstance(file, LocalFile) or not hasattr(fcntl, "F_SETLEASE"):
         return False
     try:
         handle = os.open(file.path, os.O_RDONLY)

@@ -19,6 +19,7 @@ from scholarlake.corpus.identity import build_identities
 from scholarlake.lake.delta import Commit
 from scholarlake.lake.home import Lake
 from scholarlake.sources.dumps import inspect_part, list_parts
+from scholarlake.sources.files import folder_at
 from scholarlake.sources.ingest import ingest_part
 
 PROFILES = Path(__file__).parents[2] / "data" / "profiles"
@@ -38,7 +39,7 @@ def run(dumps: Path, root: Path, profile_name: str) -> dict[str, object]:
         now = time.perf_counter()
         seconds[name], last = round(now - last, 2), now
 
-    read = [ingest_part(lake, inspect_part(file), settings.reading, commit) for file in list_parts(dumps)]
+    read = [ingest_part(lake, inspect_part(file), settings.reading, commit) for file in list_parts(folder_at(dumps))]
     step("records")
     identities = build_identities(lake, commit)
     step("identities")

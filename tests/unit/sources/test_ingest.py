@@ -18,6 +18,7 @@ from scholarlake.lake.home import Lake
 from scholarlake.profile import Reading
 from scholarlake.sources import ingest
 from scholarlake.sources.dumps import Part, inspect_part, list_parts, part_file
+from scholarlake.sources.files import LocalFile, folder_at
 from scholarlake.sources.ingest import ingest_part, read_line
 
 RUN = Commit("run-1", "code-1")
@@ -40,7 +41,12 @@ def part_of(tmp_path: Path, data: bytes, name: str = "v1/part.json") -> Part:
     path = tmp_path / "dumps" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
-    return inspect_part(part_file(tmp_path / "dumps", name))
+    return inspect_part(part_file(folder_at(tmp_path / "dumps"), name))
+
+
+def path_of(part: Part) -> Path:
+    assert isinstance(part.file.data, LocalFile)
+    return part.file.data.path
 
 
 def rows(lake: Lake, name: str) -> pl.DataFrame:
@@ -95,7 +101,7 @@ def test_a_cut_off_part_says_so_and_commits_nothing(lake: Lake, tmp_path: Path, 
     path = tmp_path / "dumps" / "v1" / "part.json"
     path.write_bytes(packed)
     with pytest.raises(SourceError, match="cut off or damaged") as fault:
-        ingest_part(lake, inspect_part(part_file(tmp_path / "dumps", "v1/part.json")), SMALL, RUN)
+        ingest_part(lake, inspect_part(part_file(folder_at(tmp_path / "dumps"), "v1/part.json")), SMALL, RUN)
     assert "\n" not in str(fault.value)
     assert rows(lake, "records").height == 0
     assert files_in(lake) == 0
@@ -123,10 +129,10 @@ def test_a_part_read_again_replaces_only_itself(lake: Lake, tmp_path: Path) -> N
 def test_a_part_that_changed_since_it_was_inspected_is_refused(lake: Lake, tmp_path: Path) -> None:
     part = part_of(tmp_path, lines_of(50))
     for data in (lines_of(50).replace(b"Paper 7", b"Pager 7"), lines_of(51)):
-        part.file.path.write_bytes(data)
+        path_of(part).write_bytes(data)
         with pytest.raises(SourceError, match="changed while it was read"):
             ingest_part(lake, part, SMALL, RUN)
-    part.file.path.unlink()
+    path_of(part).unlink()
     with pytest.raises(SourceError, match="can't be read"):
         ingest_part(lake, part, SMALL, RUN)
     assert files_in(lake) == 0
@@ -136,9 +142,9 @@ def test_a_part_replaced_by_equal_bytes_under_the_reading_is_refused(lake: Lake,
     part = part_of(tmp_path, lines_of(50))
 
     def replace(*_: object) -> None:
-        aside = part.file.path.with_suffix(".aside")
-        aside.write_bytes(part.file.path.read_bytes())
-        aside.rename(part.file.path)
+        aside = path_of(part).with_suffix(".aside")
+        aside.write_bytes(path_of(part).read_bytes())
+        aside.rename(path_of(part))
 
     with pytest.raises(SourceError, match="changed while it was read"):
         ingest_part(lake, part, SMALL, RUN, replace)
@@ -179,12 +185,12 @@ def test_a_reject_can_be_read_from_its_part_again(lake: Lake, tmp_path: Path) ->
     part = part_of(tmp_path, gzip.compress(lines_of(10)))
     ingest_part(lake, part, SMALL, RUN)
     found = rows(lake, "rejects").row(2, named=True)
-    assert read_line(part.file.path, part.compression, found["byte_offset"], found["byte_length"]) == b'{"id": "x", "tit'
+    assert read_line(part, found["byte_offset"], found["byte_length"]) == b'{"id": "x", "tit'
 
 
 @pytest.mark.skipif(not (REAL / "hepth").is_dir(), reason="shared/real/hepth is not on this machine")
 def test_the_real_hepth_dump_loads_whole(lake: Lake) -> None:
-    (file,) = list_parts(REAL / "hepth")
+    (file,) = list_parts(folder_at(REAL / "hepth"))
     done = ingest_part(lake, inspect_part(file), Reading(workers=1), RUN)
     assert (done.lines, done.records, done.rejects, done.flags) == (29_555, 29_555, 0, {})
     records = delta.scan(lake, "records")
@@ -196,7 +202,7 @@ def test_the_real_hepth_dump_loads_whole(lake: Lake) -> None:
 
 @pytest.mark.skipif(not (REAL / "oag_v2").is_dir(), reason="shared/real/oag_v2 is not on this machine")
 def test_the_real_oag_v2_samples_load_and_files_of_other_things_are_passed_over(lake: Lake) -> None:
-    done = [ingest_part(lake, inspect_part(file), SMALL, RUN) for file in list_parts(REAL / "oag_v2")]
+    done = [ingest_part(lake, inspect_part(file), SMALL, RUN) for file in list_parts(folder_at(REAL / "oag_v2"))]
     assert [(read.passed_over, read.records) for read in done] == [
         ("affiliations of OAG", 0),
         ("authors of OAG", 0),

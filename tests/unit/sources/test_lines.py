@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scholarlake.sources.files import LocalFile
 from scholarlake.sources.lines import HEAD_BYTES, Block, Giant, ranges, read_range, split_stream
 
 NO_LIMIT = 1 << 20
@@ -18,12 +18,9 @@ CONTENT = st.lists(st.sampled_from([b"a", b"", b"bc", b"\r", b"d" * 9, b"\xc3\xa
 
 
 def by_ranges(path: Path, block_bytes: int, limit: int) -> Iterator[Block]:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        for start, stop in ranges(path.stat().st_size, block_bytes):
-            yield read_range(handle, start, stop, limit)
-    finally:
-        os.close(handle)
+    file = LocalFile.at(path)
+    for start, stop in ranges(file.size, block_bytes):
+        yield read_range(file.read, start, stop, limit)
 
 
 def check(blocks: Iterator[Block], data: bytes, limit: int) -> None:

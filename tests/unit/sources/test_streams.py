@@ -11,6 +11,7 @@ import zstandard
 
 from scholarlake.errors import SourceError
 from scholarlake.lake.hashing import file_checksum
+from scholarlake.sources.files import LocalFile
 from scholarlake.sources.streams import GZIP, PLAIN, ZSTD, PartStream, compression_of
 
 SIZES = [0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (1 << 21) - 258, 1 << 21, 3 << 20]
@@ -18,7 +19,7 @@ PACKERS = {PLAIN: bytes, GZIP: gzip.compress, ZSTD: zstandard.compress}
 
 
 def unpack(path: Path, compression: str, step: int = 1 << 20) -> bytes:
-    with PartStream(path, compression) as stream:
+    with PartStream(LocalFile.at(path), compression) as stream:
         pieces = []
         while piece := stream.read(step):
             assert len(piece) <= step
@@ -58,7 +59,12 @@ def test_a_flipped_byte_is_noticed(tmp_path: Path, compression: str) -> None:
         unpack(path, compression)
 
 
-def test_compression_is_told_by_the_first_bytes() -> None:
-    assert [compression_of(pack(b"x")[:4]) for pack in PACKERS.values()] == [PLAIN, GZIP, ZSTD]
-    assert compression_of(b"") == PLAIN
-    assert compression_of(b"\x5e\x2a\x4d\x18") == ZSTD
+def test_compression_is_told_by_the_first_bytes(tmp_path: Path) -> None:
+    def told(data: bytes) -> str:
+        path = tmp_path / "part"
+        path.write_bytes(data)
+        return compression_of(LocalFile.at(path))
+
+    assert [told(pack(b"x")) for pack in PACKERS.values()] == [PLAIN, GZIP, ZSTD]
+    assert told(b"") == PLAIN
+    assert told(b"\x5e\x2a\x4d\x18") == ZSTD
