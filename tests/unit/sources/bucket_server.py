@@ -85,6 +85,7 @@ def running() -> Iterator[Store]:
         for name, value in settings.items():
             patch.setenv(name, value)
         buckets._store.cache_clear()
+        urlopen(Request(f"{store.url}/moto-api/reset", method="POST")).close()  # what another test left
         store.put("dumps")
         store.forget()
         try:
