@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,8 +47,8 @@ class Library:
     def lake(self) -> Lake:
         return self.resource.open()
 
-    def refresh(self) -> list[str]:
-        """Look at the dump, make what is stale. What was made, in order."""
+    def refresh(self, checking: Sequence[str] = ()) -> list[str]:
+        """Look at the dump, make what is stale. What was made, in order. checking: assets whose checks are run as they are made."""
         observe_dump(self.instance, self.resource)
         settings = self.resource.settings()
         made: list[str] = []
@@ -56,6 +56,8 @@ class Library:
             for item in list(Judgement(Present(self.lake), settings).stale(name)):
                 self._make(item)
                 made.append(item.where)
+                if name in checking:
+                    self.check(name)
         return made
 
     def _make(self, item: Staleness) -> None:
@@ -89,10 +91,12 @@ class Library:
         for check in stage.blocking:
             receipts.record_check(lake, item.asset, item.partition, CheckOutcome(check, True, True, receipt.data_version))
 
-    def check(self) -> None:
-        """Run every blocking check of every partition, but for the suites."""
+    def check(self, *assets: str) -> None:
+        """Run every blocking check of every partition, but for the suites: of these assets, or of all."""
         present, profile = Present(self.lake), self.resource.profile()
         for asset, checks in ALL_CHECKS.items():
+            if assets and asset not in assets:
+                continue
             for partition in present.partitions(asset):
                 subject = Subject(self.lake, profile, asset, partition, present.receipt(asset, partition))
                 for check in checks:
