@@ -10,13 +10,20 @@ from pathlib import Path
 
 import dagster as dg
 
-TAG = "scholarlake/process"
+TAG = ".dagster/scholarlake_process"  # hidden in the UI: it says nothing to a person
+REASON = "scholarlake/reason"
 _UNDER_WAY = [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
 
 def claim(instance: dg.DagsterInstance, run_id: str) -> None:
     """Say that this process is at work on a run."""
     instance.add_run_tags(run_id, {TAG: _name_of(os.getpid())})
+
+
+def say_why(instance: dg.DagsterInstance, run: dg.DagsterRun, because: str) -> None:
+    """Tag a run with why it makes what it makes, unless who asked for it has said so."""
+    if REASON not in run.tags:
+        instance.add_run_tags(run.run_id, {REASON: because})
 
 
 def close_dead_runs(instance: dg.DagsterInstance) -> list[str]:

@@ -23,7 +23,7 @@ from scholarlake.lake import contracts, delta, locks, receipts
 from scholarlake.lake.artifacts import Artifact
 from scholarlake.lake.delta import Commit
 from scholarlake.lake.home import Lake
-from scholarlake.lake.judgement import Present
+from scholarlake.lake.judgement import Judgement, Present
 from scholarlake.lake.stages import STAGES, Settings, Stage
 from scholarlake.profile import Profile
 
@@ -137,7 +137,10 @@ def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage
     lake, settings = resource.open(), resource.settings()
     partition = context.partition_key if context.has_partition_key else None
     code_version = stage.code_version(settings)
-    inputs = Present(lake).inputs(stage.name, partition)
+    present = Present(lake)
+    inputs = present.inputs(stage.name, partition)
+    because = Judgement(present, settings).verdict(stage.name, partition).reason or "asked for, though nothing had changed"
+    runs.say_why(context.instance, context.run, because)
     begun = receipts.begin(lake, stage.name, partition, code_version=code_version, inputs=inputs, run_id=context.run_id)
     step = Step(
         lake,
@@ -164,7 +167,7 @@ def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage
     )
     return dg.MaterializeResult(
         data_version=dg.DataVersion(made.data_version),
-        metadata=_metadata(lake, stage, partition, made, time.monotonic() - started),
+        metadata={"because": because, **_metadata(lake, stage, partition, made, time.monotonic() - started)},
     )
 
 

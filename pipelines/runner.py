@@ -13,6 +13,7 @@ from typing import Any
 
 import dagster as dg
 
+from assets.runs import REASON
 from assets.stage import WATCHER
 from resources.lake import LakeResource
 from scholarlake.lake import receipts
@@ -93,7 +94,7 @@ class Runner:
             partition_key=item.partition,
             resources={"lake": self.resource},
             run_config=_QUIET,
-            tags={"scholarlake/reason": item.reason, **self.tags},
+            tags={REASON: item.reason, **self.tags},
             raise_on_error=False,
         )
         if not result.success:

@@ -54,6 +54,5 @@ def automation_sensor(watching: Watching) -> dg.AutomationConditionSensorDefinit
             default_status=dg.DefaultSensorStatus.RUNNING,
             use_user_code_server=True,
             emit_backfills=False,
-            run_tags={"scholarlake/reason": "stale"},
             description="Runs what is stale, partition by partition, from the sources down to the release. Stop it to run by hand only.",
         )
