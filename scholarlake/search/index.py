@@ -21,7 +21,7 @@ from scholarlake.corpus.progress import Progress, silent
 from scholarlake.lake.hashing import stable_key
 from scholarlake.lake.home import Lake
 from scholarlake.search.text import TOKENIZER, index_text
-from scholarlake.sources.titles import fold
+from scholarlake.sources.folding import fold
 
 FILE = "search.sqlite"
 FORMAT = 1

@@ -17,53 +17,108 @@ from scholarlake.sources.identifiers import identifier
 from scholarlake.sources.plain import Bytes, Integers, Mask, bounds_of
 from scholarlake.sources.text import full_text
 
+Words = np.ndarray[Any, np.dtype[np.uint64]]
 AuthorRow = tuple[str | None, str | None, str | None, str | None]  # id, name, organisation, its id
 
 _SEPARATORS = re.compile(r"[\s.,_\u00b7\u30fb\u2022]+")
-_SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv", "phd", "md", "dr", "prof"})
+_HYPHENS = re.compile("[-\u2010-\u2015]")
+_SUFFIXES = frozenset({"jr", "jnr", "sr", "snr", "ii", "iii", "iv", "phd", "md", "dr", "prof", "mr", "mrs", "ms", "sir", "esq"})
+_SHORT_PARTICLES = frozenset({"al", "da", "de", "di", "du", "el", "la", "le"})
+# What is no part of a name: e-mails, addresses, what stands in brackets; and, behind the name, letters of footnotes and degrees.
+_BESIDE = re.compile(r"\S+@\S+|https?://\S+|\([^()]*\)|\[[^\[\]]*\]")
+_FOOTNOTES = re.compile(r"(?<=[^\W_])\s+[a-z](?:\s*,\s*[a-z])*\W*$")
+_DEGREES = re.compile(r"[,;]?\s+(?:Ph\.\s?D|M\.\s?D|D\.\s?Phil|[BMD]\.\s?Sc|[BM]\.\s?A|M\.\s?P\.\s?H)\b\.?(?=\s*(?:[,;]|$))")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff]")
 # Letters that Unicode does not decompose, as they are usually written without their stroke.
 _STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŧ": "t", "ŋ": "n"})
-# "Ann B. Lee" as most names are: a first name or initial, anything of letters between, a family name of three letters or more.
-_USUAL_NAME = re.compile(r"([A-Za-z]+)(?:[ .][A-Za-z .'-]*)? ([A-Za-z]{3,})")
+_COMMAS = str.maketrans("\u060c\uff0c\u3001", ",,,")
+# Who is nobody, folded: "et al.", "Unknown author", "No authors listed".
+_NOBODY = frozenset({"al e", "anonymous", "anon", "unknown", "author u", "various", "others", "listed n"})
+_PATRONYMICS = ("ович", "евич", "ьич", "овна", "евна", "ична")
+# Chinese names in Latin letters come in either order. The family names that most people bear, and what a given name is made of.
+_FAMILY_NAMES = """
+bai cai cao chang chen cheng cui dai deng ding dong du duan fan fang feng fu gao gong gu guo han hao he hou hu huang jia jiang jin kang
+kong lai lei li liang liao lin liu long lu luo lv ma mao meng mo niu pan peng qian qiao qin qiu ren shao shen shi song su sun tan tang
+tao tian wan wang wei wen wu xia xiang xiao xie xiong xu xue yan yang yao ye yi yin yu yuan zeng zhang zhao zheng zhong zhou zhu zou
+"""
+_FAMILIES = frozenset(_FAMILY_NAMES.split())
+_SYLLABLE = (
+    "(?:zh|ch|sh|[bpmfdtnlgkhjqxrzcsyw])?"
+    "(?:iang|iong|uang|ang|eng|ong|ian|iao|ing|uai|uan|ai|an|ao|ei|en|er|ia|ie|in|iu|ou|ua|ue|ui|un|uo|a|e|i|o|u|v)"
+)
+_PINYIN = re.compile(f"{_SYLLABLE}(?:{_SYLLABLE})?")
+# "Ann B. Lee" as most names are: a first name or initial, anything of letters between, a family name of three letters or more. Not
+# where the first word may be the family name (Chinese, or in capitals), or one of the two no name.
+_USUAL_NAME = re.compile(r"([A-Za-z]+)(?:[ .][A-Za-z .'-]*)?[ .]([A-Za-z]{3,})")
+_NOT_FIRST, _NOT_LAST = _SUFFIXES | _FAMILIES, _SUFFIXES | {"author", "listed"}
+_CAPITALS = 4  # letters from which a first word in capitals is no row of initials
 _NAME_MARKS = np.isin(np.arange(256), list(b" .'-"))
-_SUFFIX_LETTERS = 4  # of the longest suffix
-_SUFFIX_WORDS = np.array([int.from_bytes(word.encode(), "little") for word in _SUFFIXES], dtype=np.uint32)
+_WORD_BYTES = 8  # of a word that is looked up, at most
+_FIRST_WORDS, _LAST_WORDS = (
+    np.array([int.from_bytes(word.encode(), "little") for word in words], dtype=np.uint64) for words in (_NOT_FIRST, _NOT_LAST)
+)
 _SIGNED = 1 << 63
 _NAME_CACHE = 1 << 17
 
 
 def fold_name(name: str) -> str:
-    """Folded family name, a blank and the first initial; the whole name in Han, kana or Hangul; "" where nothing is left.
-
-    Accents go, and so do titles, suffixes and the numbers that some dumps put behind namesakes.
+    """Folded family name, a blank and the first initial; of a name in Han, kana or Hangul its characters in their order, so that
+    it does not matter which part comes first; "" where nobody is left. Accents go, and so do titles, suffixes, degrees, e-mails, the
+    marks of footnotes, and the numbers that some dumps put behind namesakes.
     """
     if usual := _USUAL_NAME.fullmatch(name):
         first, last = usual[1].lower(), usual[2].lower()
-        if first not in _SUFFIXES and last not in _SUFFIXES:
+        if first not in _NOT_FIRST and last not in _NOT_LAST and (len(first) < _CAPITALS or usual[1][1].islower()):
             return f"{last} {first[0]}"
     return _fold_any_name(name)
 
 
 def _fold_any_name(name: str) -> str:
     if not name.isascii():
-        if _CJK.search(name):
-            return "".join(letter for letter in unicodedata.normalize("NFKC", name).casefold() if letter.isalnum())
-        decomposed = unicodedata.normalize("NFKD", name)
-        name = "".join(letter for letter in decomposed if unicodedata.category(letter) != "Mn")
+        name = "".join(letter for letter in name if not unicodedata.decomposition(letter).startswith("<super>"))
+        if found := _CJK.findall(unicodedata.normalize("NFKC", name)):
+            return "".join(sorted(found))
+        name = "".join(letter for letter in unicodedata.normalize("NFKD", name) if unicodedata.category(letter) != "Mn")
+        name = name.translate(_COMMAS)
+    name = _BESIDE.sub("", name).strip().removeprefix("and ")
+    if name != name.lower():  # else a lone letter is an initial
+        name = _FOOTNOTES.sub("", name)
+        if (untitled := _DEGREES.sub("", name)) != name and sum(word[0].isupper() for word in _words(untitled)) > 1:
+            name = untitled  # "Smith, M.D." has initials
     head, comma, tail = name.partition(",")
-    family = [part for part in map(_letters, _SEPARATORS.split(head)) if part and part not in _SUFFIXES]
-    given = [part for part in map(_letters, _SEPARATORS.split(tail)) if part and part not in _SUFFIXES] if comma else []
+    family, given = _words(head), _words(tail) if comma else []
     if not given:
-        if len(family) > 1 and _trailing_initials(head):
-            family, given = family[:-1], family[-1:]
-        else:
-            family, given = family[-1:], family[:-1]
+        family, given = _parted(head, family)
     if not family:
         family, given = given[:1], []
     if not family:
         return ""
-    return f"{family[-1]} {given[0][0]}" if given else family[-1]
+    parts = [letters for part in _HYPHENS.split(family[-1]) if len(letters := _letters(part)) > 1] or [_letters(family[-1])]
+    folded = f"{parts[-1]} {_letters(given[0])[0]}" if given else parts[-1]
+    return "" if folded in _NOBODY else folded
+
+
+def _words(text: str) -> list[str]:
+    """The words of a name, as written, that hold letters and are no title or suffix."""
+    return [word for word in _SEPARATORS.split(text) if (letters := _letters(word)) and letters not in _SUFFIXES]
+
+
+def _parted(name: str, words: list[str]) -> tuple[list[str], list[str]]:
+    """Family and given names of a name without a comma. name: as written; words: of it."""
+    if len(words) < 2:
+        return words, []
+    folded = [_letters(word) for word in words]
+    if count := _trailing_initials(name.split()[0], words):
+        return words[:-count], words[-count:]
+    if min(map(len, folded)) > 1:
+        in_capitals = [word.isupper() for word in words]
+        if in_capitals[0] and len(words[0]) > 3 and not any(in_capitals[1:]):  # "DUPONT Jean"
+            return words[:1], words[1:]
+        if folded[0] in _FAMILIES and folded[-1] not in _FAMILIES and all(map(_PINYIN.fullmatch, folded)):
+            return words[:1], words[1:]
+    if [word.endswith(_PATRONYMICS) for word in folded] == [False, False, True]:
+        return words[:1], words[1:]
+    return words[-1:], words[:-1]
 
 
 def _letters(part: str) -> str:
@@ -72,11 +127,17 @@ def _letters(part: str) -> str:
     return folded if folded.isalpha() else "".join(letter for letter in folded if letter.isalpha())
 
 
-def _trailing_initials(name: str) -> bool:
-    """Whether a name is written "Smith J" or "Smith JA": capitals without vowel sound at the end, a full word before."""
-    words = name.split()
-    last = words[-1].replace(".", "")
-    return len(last) <= 2 and last.isupper() and len(words[0].rstrip(".")) > 2 and "." not in words[0] and not words[0].isupper()
+def _trailing_initials(first: str, words: list[str]) -> int:
+    """How many of the words are initials behind the family name: of "Smith J", "Smith J. A.", "Smith JA", "De Vries HJ"."""
+    single = next((place for place, word in enumerate(reversed(words)) if len(_letters(word)) > 1), 0)
+    if single and len(_letters(words[0])) > 1:
+        return single
+    last = _HYPHENS.sub("", words[-1])
+    if len(last) > 2 or not last.isupper() or "." in first or first.isupper():
+        return 0
+    if last.lower() in _FAMILIES and all(_PINYIN.fullmatch(_letters(word)) for word in words):  # "Wei LI"
+        return 0
+    return int(len(first) > 2 or first.lower() in _SHORT_PARTICLES)
 
 
 @lru_cache(maxsize=_NAME_CACHE)
@@ -116,17 +177,18 @@ def keys_of_names(names: pa.StringArray) -> tuple[Integers, Mask]:
 
 def _fold_usual(data: Bytes, starts: Integers, stops: Integers) -> tuple[Mask, Bytes, Integers]:
     """Which names are written as `_USUAL_NAME` has it, and these as `fold_name` folds them: one run of bytes, and the bounds in it."""
-    padded = np.append(data, np.zeros(_SUFFIX_LETTERS, dtype=np.uint8))
+    padded = np.append(data, np.zeros(_WORD_BYTES, dtype=np.uint8))
     lower = padded | 0x20  # of what is no letter, only the blank is used, which it does not change
     letter = (lower[: len(data)] - np.uint8(ord("a"))) < 26  # below an "a" it wraps around
     places = np.arange(len(data))
     first_end = np.minimum.reduceat(np.where(letter, len(data), places), starts)  # where what is no letter comes first, and last
     family = np.maximum.reduceat(np.where(letter, -1, places), starts) + 1
     strange = np.logical_or.reduceat(~(letter | _NAME_MARKS[data]), starts)
-    after_first = padded[first_end]
     usual = ~strange & (first_end > starts) & (family > first_end) & (stops - family >= 3)
-    usual &= ((after_first == ord(" ")) | (after_first == ord("."))) & (padded[family - 1] == ord(" "))
-    usual &= ~_are_suffixes(lower, starts, first_end) & ~_are_suffixes(lower, family, stops)
+    for mark in (padded[first_end], padded[family - 1]):
+        usual &= (mark == ord(" ")) | (mark == ord("."))
+    usual &= (first_end - starts < _CAPITALS) | (padded[starts + 1] == lower[starts + 1])
+    usual &= ~_are_among(_FIRST_WORDS, lower, starts, first_end) & ~_are_among(_LAST_WORDS, lower, family, stops)
     family, lengths = family[usual], (stops - family)[usual] + 2
     bounds = np.append(0, np.cumsum(lengths))
     folded = lower[np.arange(bounds[-1]) + np.repeat(family - bounds[:-1], lengths)]
@@ -135,12 +197,12 @@ def _fold_usual(data: Bytes, starts: Integers, stops: Integers) -> tuple[Mask, B
     return usual, folded, bounds
 
 
-def _are_suffixes(lower: Bytes, starts: Integers, stops: Integers) -> Mask:
-    """Which words are a title or suffix. lower: in lower case, with four bytes behind the last word."""
-    words = np.ndarray((len(lower) - _SUFFIX_LETTERS + 1,), "<u4", lower, strides=(1,))[starts]
+def _are_among(words: Words, lower: Bytes, starts: Integers, stops: Integers) -> Mask:
+    """Which words of a text are among some. lower: in lower case, with eight bytes behind the last word."""
+    found = np.ndarray((len(lower) - _WORD_BYTES + 1,), "<u8", lower, strides=(1,))[starts]
     lengths = stops - starts
-    words &= np.uint32(0xFFFFFFFF) >> (8 * (_SUFFIX_LETTERS - np.clip(lengths, 1, _SUFFIX_LETTERS))).astype(np.uint32)
-    return np.isin(words, _SUFFIX_WORDS) & (lengths <= _SUFFIX_LETTERS)
+    found &= np.uint64(2**64 - 1) >> (8 * (_WORD_BYTES - np.clip(lengths, 1, _WORD_BYTES))).astype(np.uint64)
+    return np.isin(found, words) & (lengths <= _WORD_BYTES)
 
 
 def read_authors(value: Any) -> tuple[list[AuthorRow], bool]:

@@ -13,6 +13,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scholarlake.sources.folding import fold, fold_lines
+from scholarlake.sources.marks import ASCII_SIGNS, SIGNS, bare
 from scholarlake.sources.plain import bounds_of, not_ascii
 from scholarlake.sources.text import NULLS, clean, strip_invisible
 
@@ -29,17 +31,7 @@ _WIDE = re.compile(
     "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
 
-# Punctuation, separators, controls and surrogates all lie in these planes; the table is made at import, in some 20 ms.
-_DELETED = {
-    code: None
-    for code in (*range(0x20000), *range(0xE0000, 0xE0080))
-    if (category := unicodedata.category(chr(code)))[0] in "PZ" or category in ("Cc", "Cf", "Cs") or chr(code).isspace()
-}
-_ASCII_DELETED = bytes(code for code in range(128) if code in _DELETED)
-_ASCII_DELETED_IN_LINE = _ASCII_DELETED.replace(b"\n", b"")
-_ASCII_LOWER = bytes.maketrans(bytes(range(65, 91)), bytes(range(97, 123)))
-
-# Headings that stand on thousands of works. Compared folded, and without a number behind them ("Editorial 12").
+# Headings that stand on thousands of works. Compared folded, and without numbers and months behind them ("Editorial 12").
 _GENERIC = """
 abstract; abstracts; abstracts of papers; acknowledgement; acknowledgements; acknowledgment; acknowledgments;
 acknowledgement to reviewers; acknowledgement of reviewers; acknowledgment of reviewers; addendum; advertisement;
@@ -82,57 +74,74 @@ introdução; conclusão; sumário; resumo; expediente; introduzione; indice; pr
 """
 
 
-def fold(title: str) -> str:
-    """NFKC, case-folded; punctuation, white space and invisible characters out; letters, marks, digits and symbols kept."""
-    if title.isascii():
-        return title.encode().translate(_ASCII_LOWER, _ASCII_DELETED).decode()
-    return unicodedata.normalize("NFKC", title).casefold().translate(_DELETED)
-
-
 GENERIC = frozenset(folded for heading in _GENERIC.split(";") if (folded := fold(clean(heading))))
-_LONGEST_GENERIC = max(map(len, GENERIC)) + 6  # a number may stand behind
+_HEAD_BYTES = 5
+# What a title begins with that may be one of them, as UTF-8: few others do.
+_HEADS = {(heading + sign).encode()[:_HEAD_BYTES] for heading in GENERIC for sign in ("", *"0123456789adfijmnopsvw")}
+# What tells one "Editorial" from the next: numbers, months and seasons, folded like the title.
+_NUMBERING = re.compile(
+    "(?:[0-9]+|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn|fall|winter|"
+    "volume|vol|number|no|issue|part)+$"
+)
+_LONGEST_GENERIC = max(map(len, GENERIC)) + 30
+# What holds one of these is folded by itself; in the syntax of RE2.
+_ASCII_SIGNS, _SIGNS = ("(?i)" + "|".join(map(re.escape, ("\\", *signs))) for signs in (ASCII_SIGNS, SIGNS))
 
 
 def fingerprint(title: str | None) -> str | None:
-    """MD5 of the folded title in hexadecimal; None where the title is no key: too short, generic or empty once folded.
+    """MD5 of the folded title, without its marks, in hexadecimal; None where it is no key: too short, generic or empty once folded.
 
     title: as `read_title` gives it, markup and entities decoded.
     """
     if title is None:
         return None
-    if title.isascii():
-        if len(title) < MIN_CHARACTERS:
-            return None
-        folded = title.encode().translate(_ASCII_LOWER, _ASCII_DELETED)
-        return None if not folded or is_generic(folded.decode()) else _md5(folded).hexdigest()
-    normal = unicodedata.normalize("NFKC", title)
-    text = normal.casefold().translate(_DELETED)
-    if not text or len(normal) + len(_WIDE.findall(normal)) < MIN_CHARACTERS or is_generic(text):
-        return None
-    return _md5(text.encode("utf-8", "replace")).hexdigest()
+    if not title.isascii():
+        title = unicodedata.normalize("NFC", title)
+    title = bare(title)
+    return _digest(fold(title), title)
 
 
 def fingerprints(titles: pa.StringArray) -> pl.Series:
-    """`fingerprint` of every title. Those in ASCII are folded as one text. No title holds a line feed (`read_title` leaves none)."""
-    wide = not_ascii(titles)
-    long = ~wide & (np.diff(bounds_of(titles)[0]) >= MIN_CHARACTERS)
+    """`fingerprint` of every title. Those without marks and TeX are folded as one text, what is in ASCII apart from the rest.
+    No title holds a line feed (`read_title` leaves none)."""
     found: list[str | None] = [None] * len(titles)
-    for place in np.flatnonzero(wide).tolist():
-        found[place] = fingerprint(titles[place].as_py())
-    lines = pa.ListArray.from_arrays([0, np.count_nonzero(long)], titles.filter(pa.array(long)))
-    together = pc.binary_join(lines, "\n")[0].as_buffer().to_pybytes()
-    folded = together.translate(_ASCII_LOWER, _ASCII_DELETED_IN_LINE).split(b"\n") if together else []
-    for place, text in zip(np.flatnonzero(long).tolist(), folded, strict=True):
-        if text and (len(text) > _LONGEST_GENERIC or not is_generic(text.decode())):
-            found[place] = _md5(text).hexdigest()
+    wide, said = not_ascii(titles), np.diff(bounds_of(titles)[0]) > 0
+    for chosen, signs, short in ((said & ~wide, _ASCII_SIGNS, MIN_CHARACTERS), (wide, _SIGNS, 4 * MIN_CHARACTERS)):
+        places = np.flatnonzero(chosen)
+        if not len(places):
+            continue
+        group = titles.take(pa.array(places))
+        marked = pc.match_substring_regex(group, signs)
+        held = marked.to_numpy(zero_copy_only=False)
+        for place, title in zip(places[held].tolist(), group.filter(marked).to_pylist(), strict=True):
+            found[place] = fingerprint(title)
+        lines = group.filter(pc.invert(marked))
+        text = pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), "\n")[0].as_py()
+        for place, folded in zip(places[~held].tolist(), fold_lines(text).split(b"\n") if text else (), strict=True):
+            if len(folded) < short or folded[:_HEAD_BYTES] in _HEADS or folded[:1].isdigit():
+                found[place] = _digest(folded.decode("utf-8", "surrogatepass"), titles[place].as_py())
+            else:
+                found[place] = _md5(folded).hexdigest()
     return pl.Series(found, dtype=pl.String)
+
+
+def _digest(folded: str, title: str) -> str | None:
+    """MD5 of a folded title; None where it is no key. title: the same before it was folded."""
+    if not folded or (len(folded) < MIN_CHARACTERS and _length(title) < MIN_CHARACTERS) or is_generic(folded):
+        return None
+    return _md5(folded.encode("utf-8", "replace")).hexdigest()
+
+
+def _length(title: str) -> int:
+    """Characters of a title, those of dense scripts twice."""
+    normal = title if title.isascii() else unicodedata.normalize("NFKC", title)
+    return len(normal) + len(_WIDE.findall(normal))
 
 
 def is_generic(folded: str) -> bool:
     """Whether a folded title is a heading that stands on many works, numbered or not."""
-    if len(folded) > _LONGEST_GENERIC:
-        return False
-    return folded in GENERIC or folded.strip("0123456789") in GENERIC or folded.isdigit()
+    heading = folded.strip("0123456789")
+    return folded.isdigit() or heading in GENERIC or (len(heading) < _LONGEST_GENERIC and _NUMBERING.sub("", heading) in GENERIC)
 
 
 def read_title(value: Any) -> tuple[str | None, str | None]:

@@ -37,6 +37,14 @@ NAMES = (
     "\u674e\u56db",
     "Ann Lee 0001",
     "...",
+    "WANG Wei",
+    "Wang Xiaoming",
+    "ANNA Lee",
+    "ANN Lee",
+    "Mrs Ann Lee",
+    "Unknown Author",
+    "No authors listed",
+    "John Smith, M.D.",
 )
 
 
