@@ -178,7 +178,7 @@ def keys_of_names(names: pa.StringArray) -> tuple[Integers, Mask]:
 def _fold_usual(data: Bytes, starts: Integers, stops: Integers) -> tuple[Mask, Bytes, Integers]:
     """Which names are written as `_USUAL_NAME` has it, and these as `fold_name` folds them: one run of bytes, and the bounds in it."""
     padded = np.append(data, np.zeros(_WORD_BYTES, dtype=np.uint8))
-    lower = padded | 0x20  # of what is no letter, only the blank is used, which it does not change
+    lower = padded | np.uint8(0x20)  # of what is no letter, only the blank is used, which it does not change
     letter = (lower[: len(data)] - np.uint8(ord("a"))) < 26  # below an "a" it wraps around
     places = np.arange(len(data))
     first_end = np.minimum.reduceat(np.where(letter, len(data), places), starts)  # where what is no letter comes first, and last
