@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dagster as dg
 
-from scholarlake.lake.stages import PART, SHARD
+from scholarlake.lake.stages import COLLECTION, PART, SHARD
 
 DUMP_PARTS = dg.DynamicPartitionsDefinition(name=PART)
+COLLECTIONS = dg.DynamicPartitionsDefinition(name=COLLECTION)
 
 
 def shards(count: int) -> dg.StaticPartitionsDefinition:
@@ -18,4 +19,6 @@ def partitions_of(kind: str | None, shard_count: int) -> dg.PartitionsDefinition
     """The partitions definition for a stage's kind of partitions."""
     if kind == PART:
         return DUMP_PARTS
+    if kind == COLLECTION:
+        return COLLECTIONS
     return shards(shard_count) if kind == SHARD else None

@@ -10,11 +10,18 @@ from collections.abc import Iterator, Mapping
 
 import dagster as dg
 
-from checks import corpus, dense, publish, serving, sources
+from checks import corpus, dense, publish, selection, serving, sources
 from checks.check import Check, checks_on
 from scholarlake.lake.stages import Settings
 
-ALL_CHECKS: Mapping[str, tuple[Check, ...]] = {**sources.CHECKS, **corpus.CHECKS, **dense.CHECKS, **serving.CHECKS, **publish.CHECKS}
+ALL_CHECKS: Mapping[str, tuple[Check, ...]] = {
+    **sources.CHECKS,
+    **corpus.CHECKS,
+    **dense.CHECKS,
+    **serving.CHECKS,
+    **selection.CHECKS,
+    **publish.CHECKS,
+}
 """Asset → its checks, in the order of the graph."""
 
 

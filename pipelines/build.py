@@ -13,6 +13,7 @@ from pipelines.plan import Plan, plan
 from pipelines.project import Places, open_instance
 from pipelines.refresh import Refresh, needed_for, refresh
 from pipelines.runner import Listener, Runner
+from scholarlake.corpus.selection.definition import load_all
 from scholarlake.lake import receipts, releases
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Judgement, Present, Staleness
@@ -30,11 +31,12 @@ def run(
 ) -> Refresh:
     """Build a lake. hooks: as in `Listener`.
 
-    Raises ScholarLakeError, before anything is changed, where the dump, the profile or the lake can't be used.
+    Raises ScholarLakeError, before anything is changed, where the dump, the profile, a collection's file or the lake can't be used.
     """
     places = Places.chosen(lake, dumps, profile)
     needed_for(to)
     list_files(places.resource().dump_folder())
+    load_all(places.collections)
     with _runner(places, hooks) as runner:
         return refresh(runner, to=to)
 

@@ -14,6 +14,7 @@ from assets.sources import known_parts
 from pipelines.project import Places
 from pipelines.refresh import needed_for
 from resources.lake import LakeResource
+from scholarlake.corpus.selection.definition import versions
 from scholarlake.dense.pending import pending as pending_texts
 from scholarlake.lake.estimate import Estimate
 from scholarlake.lake.home import Lake
@@ -51,7 +52,7 @@ class Plan:
 
 
 def plan(places: Places, to: str = "release_diff") -> Plan:
-    """The plan of a refresh up to an asset. Raises ScholarLakeError where the dump or the profile can't be used."""
+    """The plan of a refresh up to an asset. Raises ScholarLakeError where the dump, the profile or a collection's file can't be used."""
     resource = places.resource()
     settings = resource.settings()
     wanted = needed_for(to)
@@ -65,7 +66,10 @@ def plan(places: Places, to: str = "release_diff") -> Plan:
         "gone": sorted(set(known) - found.keys),
         "unreadable": found.faults,
     }
-    seen = {"oag_dump": {key: one.version for key, one in found.parts.items()}}
+    seen = {
+        "oag_dump": {key: one.version for key, one in found.parts.items()},
+        "collection_file": versions(resource.collection_files()),
+    }
     judgement = Judgement(Present(lake, seen), settings)
     planned = list(_planned(judgement, resource, found, wanted))
     total = sum((one.estimate for one in planned if one.estimate), Estimate(exact=True))

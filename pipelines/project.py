@@ -1,6 +1,7 @@
 """Where the project's own files are, and the configuration that the environment gives.
 
-The only place that reads the environment: SCHOLARLAKE_LAKE, SCHOLARLAKE_DUMPS, SCHOLARLAKE_PROFILE, SCHOLARLAKE_MODELS.
+The only place that reads the environment: SCHOLARLAKE_LAKE, SCHOLARLAKE_DUMPS, SCHOLARLAKE_PROFILE, SCHOLARLAKE_MODELS,
+SCHOLARLAKE_COLLECTIONS.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Places:
     dumps: Path | str
     profile: str
     models: Path
+    collections: Path = DATA / "collections"
 
     @classmethod
     def chosen(
@@ -43,6 +45,7 @@ class Places:
             dumps=_address(environment.get("SCHOLARLAKE_DUMPS", str(DATA / "sample" / "dumps"))),
             profile=environment.get("SCHOLARLAKE_PROFILE", "sample"),
             models=Path(environment.get("SCHOLARLAKE_MODELS", DATA / "models.yaml")).absolute(),
+            collections=Path(environment.get("SCHOLARLAKE_COLLECTIONS", DATA / "collections")).absolute(),
         )
 
     @property
@@ -52,7 +55,12 @@ class Places:
 
     def resource(self) -> LakeResource:
         return LakeResource(
-            lake=str(self.lake), dumps=str(self.dumps), profile_name=self.profile, profiles=str(DATA / "profiles"), models=str(self.models)
+            lake=str(self.lake),
+            dumps=str(self.dumps),
+            profile_name=self.profile,
+            profiles=str(DATA / "profiles"),
+            models=str(self.models),
+            collections=str(self.collections),
         )
 
 

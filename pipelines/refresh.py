@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from assets.runs import close_dead_runs
+from assets.selection import observe_collections
 from assets.sources import observe_dump
 from pipelines.runner import Failed, Ran, Runner
 from scholarlake.lake import locks, releases
@@ -36,8 +37,8 @@ class Refresh:
 def refresh(runner: Runner, *, to: str = "release_diff", attention: Attention = AT_ONCE) -> Refresh:
     """Make what is stale, up to an asset. A partition that fails fails alone: all that is not made from it still runs.
 
-    Raises ScholarLakeError, before anything is changed, where the dump folder, the profile or the lake can't be used, or
-    another refresh of the lake is under way.
+    Raises ScholarLakeError, before anything is changed, where the dump folder, the profile, a collection's file or the lake can't
+    be used, or another refresh of the lake is under way.
     """
     wanted = needed_for(to)
     lake, settings = runner.resource.open(), runner.resource.settings()
@@ -46,6 +47,7 @@ def refresh(runner: Runner, *, to: str = "release_diff", attention: Attention = 
     with locks.take(lake, "refresh"):
         close_dead_runs(runner.instance)
         runner.listener.say(str(observe_dump(runner.instance, runner.resource, attention)))
+        observe_collections(runner.instance, runner.resource)
         for name in wanted:
             judgement = Judgement(Present(lake), settings)
             outcome.waiting += sum(1 for _ in judgement.waiting(name))

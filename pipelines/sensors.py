@@ -11,6 +11,7 @@ import dagster as dg
 import orjson
 
 from assets.runs import close_dead_runs
+from assets.selection import observe_collections
 from assets.sources import glance_at_dump
 from resources.lake import LakeResource
 from scholarlake.errors import ScholarLakeError
@@ -38,6 +39,26 @@ def dump_sensor(watching: Watching) -> dg.SensorDefinition:
             return dg.SkipReason(str(fault))
         context.update_cursor(orjson.dumps(sorted(seen.absent)).decode())
         return dg.SkipReason(str(seen))
+
+    return looked
+
+
+def collection_sensor(watching: Watching) -> dg.SensorDefinition:
+    """Sees files that define collections come, change and go, by their content."""
+
+    @dg.sensor(
+        name="collection_sensor",
+        minimum_interval_seconds=watching.interval_seconds,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Looks at the folder of collections: reports new and changed files, takes away the keys of those that are gone. "
+        "While one of them can't be read, none is reported.",
+    )
+    def looked(context: dg.SensorEvaluationContext, lake: LakeResource) -> dg.SkipReason:
+        try:
+            count = observe_collections(context.instance, lake)
+        except ScholarLakeError as fault:
+            return dg.SkipReason(str(fault))
+        return dg.SkipReason(f"{count} collections")
 
     return looked
 

@@ -27,6 +27,7 @@ class LakeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     profile_name: str = Field(description="Name of a profile in the profiles folder, or the path of one.")
     profiles: str = Field(description="Folder of the profiles.")
     models: str = Field(description="The models file that binds roles to endpoints.")
+    collections: str = Field("", description="Folder of the files that define collections; none where it is empty.")
 
     def profile(self) -> Profile:
         return load(self.profile_name, Path(self.profiles))
@@ -37,6 +38,10 @@ class LakeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def dump_folder(self) -> Folder:
         return folder_at(self.dumps)
+
+    def collection_files(self) -> list[Path]:
+        """The files that define collections, by name."""
+        return sorted(Path(self.collections).glob("*.yaml")) if self.collections else []
 
     def embedder(self) -> Embedder:
         """The model that the embedder role is bound to, loaded."""

@@ -290,6 +290,28 @@ def vacuum(
         out.print(terminal.render_sweep(found, is_done=not dry_run))
 
 
+@app.command()
+def collections(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A collection whose papers to show.")] = None,
+    k: Annotated[int, typer.Option("-k", min=1, max=100_000, help="How many of its papers.")] = 20,
+    lake: LakeOption = None,
+    release: ReleaseOption = "latest",
+    json: JsonOption = False,
+) -> None:
+    """The collections of a release, or the papers of one: which were chosen, and why."""
+    import scholarlake
+    from scholarlake import terminal
+    from scholarlake.corpus.selection.listing import catalog, members
+
+    with scholarlake.open(_lake_path(lake), release=release) as reader:
+        listed = catalog(reader.table("collection_catalog"), name)
+        papers = members(reader.table("collections"), reader.table("papers"), name, k) if name else []
+    if json:
+        print_json({**listed[0], "papers": papers} if name else listed)
+    else:
+        out.print(terminal.render_collection(listed[0], papers) if name else terminal.render_collections(listed))
+
+
 # -- progress --------------------------------------------------------------------------------------------------------
 
 

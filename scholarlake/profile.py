@@ -6,13 +6,16 @@ What does not belong here: which model a role uses (`data/models.yaml`), where t
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scholarlake.errors import ScholarLakeError
 from scholarlake.lake.home import MAX_SHARDS
+
+TextOf = Literal["full_text", "abstract"]
+VectorsOf = Literal["title_and_abstract", "corpus"]
 
 
 class ProfileError(ScholarLakeError):
@@ -56,6 +59,15 @@ class Dense(Section):
     )
 
 
+class Selection(Section):
+    """What collections look at, where their files don't say (ScholarStack, appendix B)."""
+
+    text: TextOf = Field("full_text", description="abstract: an abstract stands for the full text of a paper that has none")
+    vectors: VectorsOf = Field(
+        "title_and_abstract", description="corpus: representatives are found by the vectors that the corpus has, instead of new ones"
+    )
+
+
 class Retention(Section):
     """What `scholarlake vacuum` keeps, unless it is told otherwise."""
 
@@ -87,6 +99,7 @@ class Profile(Section):
     reading: Reading = Reading()  # type: ignore[call-arg]
     core: Core = Core()  # type: ignore[call-arg]
     dense: Dense = Dense()  # type: ignore[call-arg]
+    selection: Selection = Selection()  # type: ignore[call-arg]
     retention: Retention = Retention()  # type: ignore[call-arg]
     schedules: Schedules = Schedules()  # type: ignore[call-arg]
     watching: Watching = Watching()  # type: ignore[call-arg]

@@ -140,6 +140,40 @@ def _listed(ids: Sequence[str]) -> str:
     return ", ".join(_plain(name) for name in ids[:_IDS_SHOWN]) + more
 
 
+# -- collections -----------------------------------------------------------------------------------------------------
+
+
+def render_collections(listed: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """Collections, one a line: rows of `collection_catalog`."""
+    if not listed:
+        return Text("no collection; put a file that defines one into the folder of collections and build", style="dim")
+    table = _table("collection", numbers=("papers",), last=("method", "title"))
+    for one in listed:
+        title = Text(_plain(one["title"]))
+        if one["shortfall"]:
+            title.append(f"\n{_plain(one['shortfall'])}", style="yellow")
+        if one["unknown_ids"]:
+            title.append(f"\nunknown ids: {_listed(one['unknown_ids'])}", style="yellow")
+        table.add_row(Text(_plain(one["collection"]), style="bold"), f"{one['chosen']:,}", one["method"], title)
+    return table
+
+
+def render_collection(one: Mapping[str, Any], papers: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """A collection and the first of its papers: a row of `collection_catalog`, rows of `collections` with title and year."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(justify="right", style="dim")
+    table.add_column(overflow="fold", max_width=110)
+    table.add_column()
+    for paper in papers:
+        about = Text.assemble(
+            (_plain(paper["title"]) or "(no title)", ""), (f"  {paper['year'] or ''}", "dim"), "\n", (_plain(paper["paper_id"]), "cyan")
+        )
+        about.append(f"  {_plain(paper['rule'])}", style="dim")
+        table.add_row(str(paper["rank"]), about, Text(paper["topic"] or paper["role"], style="green"))
+    shown = f"{len(papers):,} of {one['chosen']:,} papers, chosen from {one['matched']:,}"
+    return Group(Text(_plain(one["title"]), style="bold"), Text(_plain(one["about"])), Text(shown, style="dim"), Text(""), table)
+
+
 # -- releases and builds ---------------------------------------------------------------------------------------------
 
 

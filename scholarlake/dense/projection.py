@@ -32,17 +32,29 @@ def project(lake: Lake, shard: str | None = None, sample: int = 2_000, label: st
     if shard is not None:
         embeddings, papers = embeddings.filter(pl.col("shard") == shard), papers.filter(pl.col("shard") == shard)
     keys = embeddings.select("paper_id", "text_hash").collect()
-    chosen = keys.sort("text_hash", "paper_id").head(sample).select("paper_id")
-    rows = (
-        embeddings.select("paper_id", "vector")
-        .join(chosen.lazy(), on="paper_id", how="semi")
-        .join(papers.select("paper_id", "label"), on="paper_id", how="left")
-        .sort("paper_id")
-        .collect()
-    )
+    sampled = _sample(keys, sample).lazy().join(papers.select("paper_id", "label"), on="paper_id", how="left")
+    return _projected(embeddings, sampled, keys.height)
+
+
+def project_chosen(lake: Lake, chosen: pl.DataFrame, background: int = 2_000, most: int = 5_000) -> Plane:
+    """Papers with a label (paper_id, label) among a sample of all others, which have none. Of more than `most` a sample is drawn."""
+    embeddings = lake.scan("embeddings")
+    keys = embeddings.select("paper_id", "text_hash").collect()
+    labelled = chosen.join(_sample(keys.join(chosen, on="paper_id", how="semi"), most), on="paper_id", how="semi")
+    others = _sample(keys.join(chosen, on="paper_id", how="anti"), background).with_columns(label=pl.lit(""))
+    return _projected(embeddings, pl.concat([labelled.select("paper_id", "label"), others]).lazy(), keys.height)
+
+
+def _sample(keys: pl.DataFrame, size: int) -> pl.DataFrame:
+    return keys.sort("text_hash", "paper_id").head(size).select("paper_id")
+
+
+def _projected(embeddings: pl.LazyFrame, labelled: pl.LazyFrame, total: int) -> Plane:
+    """Papers with their labels (paper_id, label) on their two main axes."""
+    rows = embeddings.select("paper_id", "vector").join(labelled, on="paper_id", how="inner").sort("paper_id").collect()
     dimension = int(rows["vector"].list.len()[0]) if rows.height else 0
     points = plane_of(as_matrix(rows["vector"], dimension).astype(np.float64))
-    return Plane(points, tuple(rows["label"].fill_null("").to_list()), tuple(rows["paper_id"].to_list()), keys.height)
+    return Plane(points, tuple(rows["label"].fill_null("").to_list()), tuple(rows["paper_id"].to_list()), total)
 
 
 def plane_of(vectors: NDArray[np.float64]) -> NDArray[np.float64]:

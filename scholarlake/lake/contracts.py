@@ -16,6 +16,8 @@ Text = pl.String()
 Texts = pl.List(pl.String())
 Key = pl.Int64()
 ID = r"^[\s\S]"  # an id may be anything but empty
+NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
+COLLECTION = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 HEX_128 = r"^[0-9a-f]{32}$"
 DOI = r"^10\.[^A-Z]+$"
 TWO_DIGITS = r"^[0-9]{2}$"
@@ -351,6 +353,57 @@ FAISS_IDS = Table(
     },
 )
 
+COLLECTION_METHODS = ("conditions", "representatives", "topics")
+ROLES = ("member", "representative", "anchor", "quota", "ranked")
+
+COLLECTIONS = Table(
+    name="collections",
+    about="Which papers belong to which collection, in which order, and why.",
+    key=("collection", "paper_id"),
+    partition_by="collection",
+    provenance=("code_version",),
+    columns={
+        "collection": Column(Text, "name of the collection: its file's, without the ending", pattern=COLLECTION),
+        "paper_id": Column(Text, "the paper", pattern=ID),
+        "shard": _shard("shard of the paper"),
+        "rank": Column(pl.Int64(), "place of the paper in the collection, from 1", minimum=1),
+        "role": Column(
+            Text,
+            "member (of what conditions leave), representative (of a cluster), anchor (much cited), quota (of a topic), ranked (the rest)",
+            values=ROLES,
+        ),
+        "rule": Column(Text, "what chose it, in words"),
+        "score": Column(
+            pl.Float64(), "what speaks for it: relevance, similarity to the cluster's centre, citations, signals; by role", nullable=True
+        ),
+        "topic": Column(Text, "the topic that found it best", nullable=True),
+        "cluster": Column(pl.Int32(), "the cluster that it stands for; 1 is the largest", nullable=True, minimum=1),
+        "method": Column(Text, "how the collection is chosen", values=COLLECTION_METHODS),
+        "code_version": CODE_VERSION,
+    },
+)
+
+COLLECTION_CATALOG = Table(
+    name="collection_catalog",
+    about="The collections there are: what each is for, how its papers are chosen, how many it got, and what is missing.",
+    key=("collection",),
+    partition_by=None,
+    provenance=("code_version",),
+    columns={
+        "collection": Column(Text, "name of the collection", pattern=COLLECTION),
+        "title": Column(Text, "its title"),
+        "about": Column(Text, "what it is for"),
+        "method": Column(Text, "how its papers are chosen", values=COLLECTION_METHODS),
+        "definition": Column(Text, "how in detail: what its file says, with what it leaves to the profile, as JSON"),
+        "wanted": Column(pl.Int64(), "papers asked for; null where only conditions decide", nullable=True, minimum=1),
+        "matched": Column(pl.Int64(), "papers that could have been chosen", minimum=0),
+        "chosen": Column(pl.Int64(), "papers that were", minimum=0),
+        "shortfall": Column(Text, "what is missing of the papers asked for, and why; null where nothing is", nullable=True),
+        "unknown_ids": Column(Texts, "ids that the file names and the corpus does not know"),
+        "code_version": CODE_VERSION,
+    },
+)
+
 _PAIR: dict[str, Column] = {
     "release": Column(Text, "the later release", pattern=RELEASE),
     "previous": Column(Text, "the release it is compared with", pattern=RELEASE),
@@ -413,6 +466,8 @@ TABLES: dict[str, Table] = {
         EMBEDDINGS,
         EMBEDDING_FAILURES,
         FAISS_IDS,
+        COLLECTIONS,
+        COLLECTION_CATALOG,
         RELEASE_CHANGES,
         RELEASE_CHANGE_COUNTS,
     )

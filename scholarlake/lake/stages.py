@@ -16,10 +16,10 @@ from scholarlake.errors import LakeError
 from scholarlake.lake.hashing import digest
 from scholarlake.profile import Profile
 
-PART, SHARD = "dump_part", "shard"
+PART, SHARD, COLLECTION = "dump_part", "shard", "collection"
 
 #: The kinds of partitions that come and go with the sources, and the observed asset whose partitions say which there are.
-OBSERVED_BY = {PART: "oag_dump"}
+OBSERVED_BY = {PART: "oag_dump", COLLECTION: "collection_file"}
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class Settings:
 class Stage:
     """One asset.
 
-    partitions: None, "dump_part" or "shard". tables: what it writes. version: raised by hand when its code changes what it makes.
+    partitions: None, "dump_part", "shard" or "collection". tables: what it writes. version: raised by hand when its code changes what
+    it makes.
     settings: the part of the configuration that its result depends on; a change of it is a change of code version.
     observed: an asset that nothing computes: another stage, or a look at the outside, reports it.
     blocking: the checks that must have passed on every partition before a release pins it.
@@ -269,6 +270,48 @@ STAGES: dict[str, Stage] = {
             ),
         ),
         Stage(
+            "collection_file",
+            "sources",
+            "A file that defines a collection, as observed in the folder of collections: its data version is its content.",
+            partitions=COLLECTION,
+            observed=True,
+            kinds=("yaml",),
+        ),
+        Stage(
+            "collections",
+            "knowledge",
+            "Which papers belong to which collection, and why: the papers that get knowledge layers.",
+            deps=("collection_file", "identities", "papers", "citations", "degrees", "embeddings"),
+            tables=("collections", "collection_catalog"),
+            kinds=("scikitlearn", "deltalake"),
+            settings=lambda settings: {"selection": settings.profile.selection.model_dump(), "embedder": settings.embedder},
+            blocking=(
+                "collections_contract",
+                "collection_catalog_contract",
+                "members_are_papers",
+                "ranks_are_whole",
+                "one_version_of_a_work",
+                "nothing_missing_unsaid",
+                "quotas_are_met_or_explained",
+            ),
+        ),
+        Stage(
+            "selected_papers",
+            "knowledge",
+            "Which papers of a shard any collection chose: reported by `collections`, only for shards where that changed.",
+            deps=("collections",),
+            partitions=SHARD,
+            observed=True,
+        ),
+        Stage(
+            "collection_members",
+            "knowledge",
+            "The papers of a collection: reported by `collections`, only for collections that changed.",
+            deps=("collections",),
+            partitions=COLLECTION,
+            observed=True,
+        ),
+        Stage(
             "release",
             "publish",
             "A manifest that pins every table's version and every index's checksum: what readers read.",
@@ -285,6 +328,7 @@ STAGES: dict[str, Stage] = {
                 "vector_index",
                 "search_index",
                 "citation_graph",
+                "collections",
             ),
             kinds=("json",),
         ),

@@ -35,6 +35,13 @@ RECORDS = {
 EDGES = [("p1", "p3"), ("p4", "p3"), ("p5", "p3"), ("p4", "p1")]
 _PAIR = {"release": "r0002", "previous": "r0001", "table": "papers"}
 NOT_EMBEDDED = "p5"
+# name, method, role, members with their topics
+COLLECTIONS = [("some", "conditions", "member", [("p4", None), ("p1", None)]), ("by-topic", "topics", "quota", [("p3", "t"), ("p4", "u")])]
+DEFINITIONS = {
+    "some": '{"where":{"ids":["p1","p4"]}}',
+    "by-topic": '{"topics":{"quota":1,"size":2,"topics":[{"name":"t","queries":["x"]},{"name":"u","queries":["y"]}]}}',
+}
+WANTED = {"some": None, "by-topic": 2}
 VECTORS = {"p1": [1.0, 0.0, 0.0, 0.0], "p3": [0.6, 0.8, 0.0, 0.0], "p4": [0.0, 0.0, 1.0, 0.0]}
 LINES = {PART: 4, OTHER: 2}  # the first part has a rejected line at its end
 BYTES = {PART: 3 * (LINE + 1) + 10, OTHER: 2 * (LINE + 1)}
@@ -160,6 +167,21 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
         "release_changes": frame_of("release_changes", [{**_PAIR, "change": "went", "key": "p0", "place": 1}]),
         "release_change_counts": frame_of("release_change_counts", [{**_PAIR, "went": 1, "fields": [{"name": "title", "rows": 1}]}]),
         "faiss_ids": frame_of("faiss_ids", [{"paper_id": p, "shard": shard[p], "faiss_id": ids[p]} for p in papers]),
+        "collections": frame_of(
+            "collections",
+            [
+                {"collection": name, "paper_id": p, "shard": shard[p], "rank": rank, "role": role, "topic": topic, "method": method}
+                for name, method, role, members in COLLECTIONS
+                for rank, (p, topic) in enumerate(members, 1)
+            ],
+        ),
+        "collection_catalog": frame_of(
+            "collection_catalog",
+            [
+                {"collection": name, "method": method, "definition": DEFINITIONS[name], "chosen": len(members), "wanted": WANTED[name]}
+                for name, method, _, members in COLLECTIONS
+            ],
+        ),
     }
 
 

@@ -14,7 +14,7 @@ from checks import ALL_CHECKS
 from pipelines.definitions import definitions
 from pipelines.project import DATA, Places
 from scholarlake.lake import contracts
-from scholarlake.lake.stages import PART, SHARD, STAGES
+from scholarlake.lake.stages import COLLECTION, PART, SHARD, STAGES
 
 
 @pytest.fixture
@@ -41,8 +41,9 @@ def test_every_stage_is_an_asset_and_every_asset_a_stage(repository: dg.Reposito
 def test_partitions_are_as_designed(repository: dg.RepositoryDefinition) -> None:
     for name, stage in STAGES.items():
         found = repository.asset_graph.get(dg.AssetKey(name)).partitions_def
-        if stage.partitions == PART:
+        if stage.partitions in (PART, COLLECTION):
             assert isinstance(found, dg.DynamicPartitionsDefinition)
+            assert found.name == stage.partitions
         elif stage.partitions == SHARD:
             assert found is not None
             assert found.get_partition_keys() == ["00", "01", "02", "03"]

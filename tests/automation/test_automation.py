@@ -141,7 +141,7 @@ def test_a_changed_profile_value_asks_for_what_depends_on_it(built: Path, tmp_pa
     with world(copy_of(built, tmp_path), PROFILE.replace("min_in: 1", "min_in: 2")) as stricter:
         assert stricter.tick() == [("degrees", None)]
         stricter.run("degrees")
-        assert {asset for asset, _ in stricter.tick()} == {"core_papers", "citation_graph", "search_index"}
+        assert {asset for asset, _ in stricter.tick()} == {"core_papers", "citation_graph", "search_index", "collections"}
 
 
 def test_a_part_that_is_gone_takes_its_records_along(settled: World) -> None:

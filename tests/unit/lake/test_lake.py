@@ -11,7 +11,7 @@ from scholarlake.lake import artifacts, receipts, releases
 from scholarlake.lake.files import build_folder, write_json
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Judgement, NotReady, Present, State
-from scholarlake.lake.stages import PART, STAGES, Settings, Stage
+from scholarlake.lake.stages import COLLECTION, PART, STAGES, Settings, Stage
 from scholarlake.profile import Profile, ProfileError, load
 
 SETTINGS = Settings(Profile(name="test", shards=2), "model-a")  # type: ignore[call-arg]
@@ -199,9 +199,12 @@ def test_every_dependency_is_a_stage_that_comes_before() -> None:
         seen.add(stage.name)
 
 
-def test_only_parts_come_from_outside() -> None:
+def test_only_parts_and_definitions_of_collections_come_from_outside() -> None:
     outside = [stage for stage in STAGES.values() if stage.observed and not stage.deps]
-    assert [(stage.name, stage.partitions) for stage in outside] == [("oag_dump", PART)]
+    assert [(stage.name, stage.partitions) for stage in outside] == [
+        ("oag_dump", PART),
+        ("collection_file", COLLECTION),
+    ]
 
 
 def test_settings_that_a_stage_does_not_depend_on_leave_its_code_version_alone() -> None:

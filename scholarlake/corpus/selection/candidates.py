@@ -1,0 +1,105 @@
+"""The papers of a lake as a choice sees them: numbered by id, with the narrow columns that conditions and orders look at.
+
+Some hundred bytes a paper are held in memory; whatever is wide is looked at by streaming and leaves a number behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from scholarlake.lake.home import Lake
+
+Mask = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+Values = NDArray[np.float64]
+
+_DEGREES = ("in_degree", "out_degree", "total_degree")
+
+
+def works(lake: Lake) -> pl.LazyFrame:
+    """`papers`, with `withdrawn` and `version_of`."""
+    papers = lake.scan("papers")
+    known = papers.collect_schema()
+    missing = {"withdrawn": pl.lit(False), "version_of": pl.lit(None, pl.String)}
+    return papers.with_columns(**{name: value for name, value in missing.items() if name not in known})
+
+
+class Candidates:
+    """Papers numbered from 0 in the order of their ids. Masks and numbers are about these numbers.
+
+    Papers without a row in degrees count as cited by nobody. Nothing is read before it is asked for.
+    """
+
+    def __init__(self, lake: Lake) -> None:
+        self.lake = lake
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """paper_id, shard, year, withdrawn, work (the id of the version that stands for it) and the degrees."""
+        papers = works(self.lake).select("paper_id", "shard", "year", "withdrawn", work=pl.coalesce("version_of", "paper_id"))
+        degrees = self.lake.scan("degrees").select("paper_id", *_DEGREES)
+        joined = papers.join(degrees, on="paper_id", how="left").with_columns(pl.col(_DEGREES).fill_null(0))
+        return joined.sort("paper_id").collect(engine="streaming")
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    @cached_property
+    def _numbers(self) -> pl.LazyFrame:
+        return self.frame.lazy().select("paper_id", number=pl.int_range(pl.len(), dtype=pl.Int64))
+
+    def numbered(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows with the number of their paper beside them, in their order; those of no paper are left out."""
+        return rows.lazy().join(self._numbers, on="paper_id", how="inner", maintain_order="left").collect()
+
+    def numbers(self, paper_ids: pl.Series) -> Numbers:
+        """Numbers of some papers, in their order; those that there are not are left out."""
+        return self.numbered(pl.DataFrame({"paper_id": paper_ids.cast(pl.String)}))["number"].to_numpy()
+
+    def mask(self, paper_ids: pl.Series) -> Mask:
+        """These papers, as a mask."""
+        chosen = np.zeros(len(self), dtype=bool)
+        chosen[self.numbers(paper_ids)] = True
+        return chosen
+
+    def where(self, predicate: pl.Expr) -> Mask:
+        """The papers for which a predicate over columns of `papers` holds, read as a stream. Null is no."""
+        found = self.lake.scan("papers").filter(predicate).select("paper_id").collect(engine="streaming")
+        return self.mask(found["paper_id"])
+
+    def column(self, name: str) -> NDArray[np.int64]:
+        """A whole-number column of the frame."""
+        return self.frame[name].to_numpy()
+
+    @cached_property
+    def present(self) -> Mask:
+        """Papers that were not withdrawn."""
+        return ~self.frame["withdrawn"].to_numpy()
+
+    def resolve(self, record_ids: Iterable[str]) -> tuple[pl.Series, list[str]]:
+        """The papers that ids of papers or of records merged into them name, and the ids that name none, in their order."""
+        asked = list(dict.fromkeys(record_ids))
+        wanted = pl.LazyFrame({"record_id": asked}, {"record_id": pl.String})
+        known = self.lake.scan("identities").select("record_id", "paper_id").join(wanted, on="record_id", how="semi").unique()
+        found = known.collect(engine="streaming")
+        names = set(found["record_id"])
+        return found["paper_id"].unique().sort(), [name for name in asked if name not in names]
+
+    def one_of_each_work(self, chosen: Mask) -> Mask:
+        """Of the versions of one work that are chosen only one: the one that stands for the others, else the first by id."""
+        rows = self.frame.lazy().select("paper_id", "work", number=pl.int_range(pl.len(), dtype=pl.Int64)).filter(pl.Series(chosen))
+        kept = rows.sort(pl.col("paper_id") != pl.col("work"), "number").unique("work", keep="first").select("number").collect()
+        one = np.zeros(len(self), dtype=bool)
+        one[kept["number"].to_numpy()] = True
+        return one
+
+
+def ordered(numbers: Numbers, *keys: tuple[Values | NDArray[np.int64], bool]) -> Numbers:
+    """Numbers sorted by keys, the first weighing most: values aligned with numbers, and whether the largest come first. Ties by number."""
+    columns = [numbers, *(-values if largest_first else values for values, largest_first in reversed(keys))]
+    return numbers[np.lexsort(columns)]

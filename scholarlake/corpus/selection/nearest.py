@@ -1,0 +1,52 @@
+"""Nearest papers by their stored vectors, exactly: every vector of the lake is looked at, some thousands at a time.
+
+The indices are for readers in a hurry; a choice that knowledge rests on should not hang on which lists a query visits. What does not belong
+here: the indices (`dense/search.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+
+from scholarlake.corpus.selection.candidates import Candidates, Mask, Numbers, Values
+from scholarlake.dense.vectors import as_matrix
+from scholarlake.models.answers import embed_query
+from scholarlake.models.config import require
+from scholarlake.models.protocol import Embedder, Vectors
+
+BATCH_ROWS = 16_384
+DECIMALS = 6
+"""Similarities are compared at so many: the same text embedded in another batch differs beyond them."""
+
+
+def stored_vectors(candidates: Candidates, among: Mask) -> Iterator[tuple[Numbers, Vectors, str]]:
+    """Numbers, vectors and the model's fingerprint of those of some papers that have a vector, some thousands at a time, in any order."""
+    for shard in candidates.lake.shard_keys:
+        rows = candidates.lake.scan("embeddings").filter(pl.col("shard") == shard).select("paper_id", "vector", "model")
+        for batch in rows.collect_batches(chunk_size=BATCH_ROWS, maintain_order=False, engine="streaming"):
+            known = candidates.numbered(batch)
+            wanted = known.filter(pl.Series(among[known["number"].to_numpy()], dtype=pl.Boolean))
+            for (model,), part in wanted.group_by("model"):
+                yield part["number"].to_numpy(), as_matrix(part["vector"], int(part["vector"].list.len()[0])), str(model)
+
+
+def nearest(candidates: Candidates, embedder: Embedder, queries: Sequence[str], k: int, among: Mask) -> list[Numbers]:
+    """For each query the k nearest of some papers by cosine similarity, the nearest first, ties by number.
+
+    Raises ModelError where the vectors are of another model than the embedder.
+    """
+    asked = [embed_query(embedder, query).astype(np.float64) for query in queries]
+    best: list[tuple[Numbers, Values]] = [(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
+    for numbers, vectors, model in stored_vectors(candidates, among):
+        require(embedder.fingerprint, model)
+        wide = vectors.astype(np.float64)
+        for place, query in enumerate(asked):
+            # Not a matrix product: its last digits hang on how many rows it is given.
+            similar = np.round(np.einsum("ij,j->i", wide, query), DECIMALS)
+            all_numbers, all_similar = np.concatenate([best[place][0], numbers]), np.concatenate([best[place][1], similar])
+            order = np.lexsort((all_numbers, -all_similar))[:k]
+            best[place] = all_numbers[order], all_similar[order]
+    return [numbers for numbers, _ in best]
