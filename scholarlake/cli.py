@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import orjson
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress
 
+from scholarlake.console import DumpsOption, JsonOption, LakeOption, ProfileOption, ReleaseOption, err, out, print_json, progress_columns
+from scholarlake.console import bar as _bar
+from scholarlake.console import escaped as _plain
+from scholarlake.console import lake_path as _lake_path
 from scholarlake.errors import ScholarLakeError
 
 app = typer.Typer(
@@ -27,17 +29,7 @@ app = typer.Typer(
     add_completion=False,
     help="Open Academic Graph dumps as layered, evidence-linked research assets.",
 )
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
 _NEIGHBOURS = 10  # papers shown on either side of one
-
-LakeOption = Annotated[Path | None, typer.Option("--lake", envvar="SCHOLARLAKE_LAKE", help="Folder of the lake.", show_default="data/lake")]
-DumpsOption = Annotated[
-    str | None, typer.Option("--dumps", envvar="SCHOLARLAKE_DUMPS", help="Folder with the dump's parts, or s3://bucket/prefix, gs://….")
-]
-ProfileOption = Annotated[str | None, typer.Option("--profile", envvar="SCHOLARLAKE_PROFILE", help="Profile: a name or a file.")]
-ReleaseOption = Annotated[str, typer.Option("--release", help="Which release to read.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def main() -> None:
@@ -53,15 +45,6 @@ def main() -> None:
         sys.exit(1)
 
 
-def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
-
-
-def print_json(value: Any) -> None:
-    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str) + b"\n")
-    sys.stdout.buffer.flush()
-
-
 def _project(module: str) -> Any:
     """A module of the project's checkout. The wheel holds the library alone."""
     try:
@@ -70,10 +53,6 @@ def _project(module: str) -> Any:
         if fault.name is None or not module.startswith(fault.name):
             raise
         raise ScholarLakeError("this command needs the project's checkout, not only the library; run it there") from None
-
-
-def _lake_path(lake: Path | None) -> Path:
-    return lake if lake is not None else Path("data/lake")
 
 
 # -- making ----------------------------------------------------------------------------------------------------------
@@ -315,35 +294,13 @@ def collections(
 # -- progress --------------------------------------------------------------------------------------------------------
 
 
-def _columns() -> list[Any]:
-    return [
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    ]
-
-
-@contextmanager
-def _bar(what: str) -> Iterator[Any]:
-    with Progress(*_columns(), console=err, transient=True) as progress:
-        task = progress.add_task(what, total=None)
-
-        def report(done: int, total: int | None, said: str) -> None:
-            progress.update(task, completed=done, total=total, description=said)
-
-        yield report
-
-
 @contextmanager
 def _build_progress(*, quiet: bool) -> Iterator[dict[str, Any]]:
     """Listeners for a build: a bar an asset with an estimate on a terminal, a line a partition elsewhere."""
     if quiet:
         yield {}
         return
-    with Progress(*_columns(), console=err, transient=True, disable=not err.is_terminal) as progress:
+    with Progress(*progress_columns(), console=err, transient=True, disable=not err.is_terminal) as progress:
         tasks: dict[str, Any] = {}
         current: Any = None
 

@@ -5,7 +5,6 @@ What does not belong here: reading anything, printing anything, options (`cli.py
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,24 +19,17 @@ from scholarlake.differences import KINDS, Cited, Differences, RowChange, TableC
 from scholarlake.lake.releases import Release
 from scholarlake.lake.vacuum import Sweep
 from scholarlake.search.paper import Hit, Paper
+from scholarlake.typeset import bytes_in_words as _bytes
+from scholarlake.typeset import cut as _cut
+from scholarlake.typeset import duration as _duration
+from scholarlake.typeset import plain as _plain
+from scholarlake.typeset import table as _table
+from scholarlake.typeset import to_dict as to_dict
 
 _AUTHORS_SHOWN = 4
 _IDS_SHOWN = 12
 _SNIPPET = 240  # characters of an abstract under a hit
 _ROWS_SHOWN = 40
-
-
-def to_dict(value: Any) -> Any:
-    """A result as plain values: mappings, lists, text, numbers."""
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_dict(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): to_dict(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [to_dict(item) for item in value]
-    return value
 
 
 # -- papers ----------------------------------------------------------------------------------------------------------
@@ -375,38 +367,3 @@ def render_sweep(found: Sweep, *, is_done: bool) -> RenderableType:
     verb = "freed" if is_done else "would be freed"
     parts.append(Text(f"{_bytes(found.bytes)} {verb}" if found.waste else "nothing to take away", style="bold"))
     return Group(*parts)
-
-
-def _bytes(count: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1_000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1_000
-    return f"{count:.1f} TB"
-
-
-def _table(*names: str, numbers: Sequence[str] = (), last: Sequence[str] = ()) -> Table:
-    """A table without lines; numbers stand to the right."""
-    table = Table(*names, box=None)
-    for name in numbers:
-        table.add_column(name, justify="right")
-    for name in last:
-        table.add_column(name)
-    return table
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {rest} s"
-
-
-def _plain(text: str | None) -> str:
-    """Text without control characters: a title must not steer the terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else " " for c in text or "")
-
-
-def _cut(text: str, limit: int) -> str:
-    plain = " ".join(_plain(text).split())
-    return plain if len(plain) <= limit else plain[:limit].rsplit(" ", 1)[0] + " …"

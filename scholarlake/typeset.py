@@ -1,0 +1,61 @@
+"""What everything shown on a terminal is set in: tables without lines, sizes and times in words, text that can't steer the terminal.
+
+What does not belong here: anything that knows what is shown (`terminal`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+
+def to_dict(value: Any) -> Any:
+    """A result as plain values: mappings, lists, text, numbers."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_dict(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_dict(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [to_dict(item) for item in value]
+    return value
+
+
+def bytes_in_words(count: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1_000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1_000
+    return f"{count:.1f} TB"
+
+
+def table(*names: str, numbers: Sequence[str] = (), last: Sequence[str] = ()) -> Table:
+    """A table without lines; numbers stand to the right."""
+    made = Table(*names, box=None)
+    for name in numbers:
+        made.add_column(name, justify="right")
+    for name in last:
+        made.add_column(name)
+    return made
+
+
+def duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {rest} s"
+
+
+def plain(text: str | None) -> str:
+    """Text without control characters: a title must not steer the terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text or "")
+
+
+def cut(text: str, limit: int) -> str:
+    """Text in one line of so many characters, cut between words."""
+    shown = " ".join(plain(text).split())
+    return shown if len(shown) <= limit else shown[:limit].rsplit(" ", 1)[0] + " …"
