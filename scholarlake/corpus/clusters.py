@@ -1,13 +1,14 @@
 """The rules of identity, pure: which nodes are one paper. A node is a record id with the keys of its newest record.
 
-In order: nodes of one DOI, but for titles with nothing in common; a node without DOI joins the one DOI cluster that has its title;
-nodes without DOI that share a title join each other. Nothing here depends on the order of the nodes, and no step looks at all
-pairs: twenty thousand papers of one title take no longer than twenty thousand different ones.
+In order: nodes of one DOI, but for titles with nothing in common and the chapters of a book under its DOI; a node without DOI joins
+the one DOI cluster that has its title; nodes without DOI that share a title join each other. Nothing here depends on the order of the
+nodes, and no step looks at all pairs: twenty thousand papers of one title take no longer than twenty thousand different ones.
 What does not belong here: reading records, naming papers, writing tables.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -25,6 +26,8 @@ from scholarlake.corpus.titles import content_tokens
 Flags = NDArray[np.bool_]
 NO_YEAR = np.iinfo(np.int32).min
 YEARS_APART = 1
+TITLES_OF_A_WORK = 5
+"""Different titles that stand under one DOI, up to which they may be one work's: as given, shortened, with and without subtitle."""
 
 Titles = Callable[[Indices], Sequence[str | None]]
 """Titles of the given nodes: asked only for those that stand under one DOI and have not all the same fingerprint."""
@@ -137,18 +140,21 @@ def _doi_clusters(keys: NodeKeys, nodes: Indices, titles: Titles) -> tuple[Indic
 def _by_title(group: Indices, titles: Sequence[str | None]) -> tuple[Indices, Flags]:
     """The component of each member by tokens shared within its group, and whether its group has several.
 
-    A member without title joins where its group has one component, else stays apart.
+    Where a group has more titles than one work has, its DOI is that of a book or of proceedings, whose chapters share words: only
+    those of the same tokens are put together. A member without title joins where its group has one component, else stays apart.
     """
     count = len(group)
-    token_of: dict[tuple[int, str], int] = {}
+    groups = group.tolist()
+    tokens = [content_tokens(title) for title in titles]
+    variants = Counter(member for member, said in set(zip(groups, tokens, strict=True)) if said)
+    token_of: dict[tuple[int, str | frozenset[str]], int] = {}
     left: list[int] = []
     right: list[int] = []
-    known = np.zeros(count, dtype=bool)
-    for member, title in enumerate(titles):
-        for token in content_tokens(title):
-            known[member] = True
+    known = np.array([bool(said) for said in tokens], dtype=bool)
+    for member, said in enumerate(tokens):
+        for token in said if variants[groups[member]] <= TITLES_OF_A_WORK else (said,) if said else ():
             left.append(member)
-            right.append(count + token_of.setdefault((int(group[member]), token), len(token_of)))
+            right.append(count + token_of.setdefault((groups[member], token), len(token_of)))
     labels = _components(count + len(token_of), np.array(left, dtype=np.int64), np.array(right, dtype=np.int64))[:count]
 
     pairs = pl.DataFrame({"group": group[known], "label": labels[known]}).unique()

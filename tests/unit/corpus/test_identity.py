@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scholarlake.corpus import clusters as clustering
 from scholarlake.corpus.clusters import NO_YEAR, NodeKeys, decide
 from scholarlake.corpus.identity import build_identities
 from scholarlake.corpus.keys import KeyIndex
@@ -66,6 +67,30 @@ def test_a_doi_chains_titles_that_share_a_word_pairwise(tmp_path: Path) -> None:
         record("b", title="Trains of events", doi="10.1/x"),
         record("c", title="Events in cortex", doi="10.1/x"),
     )
+
+
+def test_chapters_under_the_doi_of_their_book_are_kept_apart_though_they_share_words(tmp_path: Path) -> None:
+    titles = ["Graph kernels", "Graph neural networks", "Neural networks for speech", "Speech and graphs", "Kernels for speech", "Networks"]
+    chapters = [record(f"c{n}", title=title, doi="10.1/book") for n, title in enumerate(titles)]
+    copy = record("copy", title="Kernels, graph", doi="10.1/book", year=2000)
+    lake = decided(tmp_path, *chapters, copy, record("untitled", doi="10.1/book"))
+    assert papers(lake) == {frozenset({"c0", "copy"}), *(frozenset({f"c{n}"}) for n in range(1, 6)), frozenset({"untitled"})}
+    assert set(map(tuple, fact(lake, "flags").values())) == {("doi_conflict",)}
+
+
+def test_twenty_thousand_chapters_under_one_doi_are_decided_at_once() -> None:
+    count = 20_000
+    keys = NodeKeys(
+        doi=np.full(count, 3, dtype=np.uint64),
+        title=np.arange(1, count + 1).astype(np.uint64),
+        year=np.full(count, 2000, dtype=np.int32),
+        authors=np.empty(0, dtype=np.int64),
+        author_starts=np.zeros(count + 1, dtype=np.int64),
+    )
+    began = time.process_time()
+    clusters = decide(keys, lambda nodes: [f"Proceedings of the annual meeting, talk {node % 5000}x" for node in nodes])
+    assert time.process_time() - began < 5
+    assert len(set(clusters.of_node.tolist())) == 5000
 
 
 def test_a_record_without_title_joins_its_doi_unless_that_has_two_works(tmp_path: Path) -> None:
@@ -244,7 +269,7 @@ a_record = st.fixed_dictionaries(
 )
 
 
-def by_all_pairs(records: list[dict[str, Any]]) -> set[frozenset[str]]:
+def by_all_pairs(records: list[dict[str, Any]], titles_of_a_work: int = 5) -> set[frozenset[str]]:
     """DESIGN's rules, word by word, over all pairs."""
     order = {"": 0, "v2": 1, "v10": 2}
     newest: dict[str, dict[str, Any]] = {}
@@ -272,7 +297,13 @@ def by_all_pairs(records: list[dict[str, Any]]) -> set[frozenset[str]]:
     for value in {doi[node] for node in nodes if doi[node]}:
         members = [node for node in nodes if doi[node] == value]
         named = [node for node in members if tokens[node]]
-        parts = components(named, lambda one, other: bool(content_tokens(tokens[one]) & content_tokens(tokens[other])))
+        is_book = len({content_tokens(tokens[node]) for node in named}) > titles_of_a_work
+
+        def alike(one: str, other: str, is_book: bool = is_book) -> bool:
+            mine, theirs = content_tokens(tokens[one]), content_tokens(tokens[other])
+            return mine == theirs if is_book else bool(mine & theirs)
+
+        parts = components(named, alike)
         unnamed = set(members) - set(named)
         clusters += [parts[0] | unnamed if parts else unnamed] if len(parts) <= 1 else [*parts, *({node} for node in unnamed)]
     free = [node for node in nodes if not doi[node]]
@@ -290,8 +321,8 @@ def by_all_pairs(records: list[dict[str, Any]]) -> set[frozenset[str]]:
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(a_record, min_size=1, max_size=20, unique_by=lambda values: values["record_id"]))
-def test_any_nodes_are_decided_as_all_pairs_would(drawn: list[dict[str, Any]]) -> None:
+@given(st.lists(a_record, min_size=1, max_size=20, unique_by=lambda values: values["record_id"]), st.sampled_from([1, 2, 5]))
+def test_any_nodes_are_decided_as_all_pairs_would(drawn: list[dict[str, Any]], titles_of_a_work: int) -> None:
     nodes = [record(**values) for values in drawn]
     keys = NodeKeys(
         doi=np.array([stable_key(node["doi"]) if node["doi"] else 0 for node in nodes]).view(np.uint64),
@@ -300,9 +331,11 @@ def test_any_nodes_are_decided_as_all_pairs_would(drawn: list[dict[str, Any]]) -
         authors=np.array([key for node in nodes for key in node["author_keys"]], dtype=np.int64),
         author_starts=np.cumsum([0, *(len(node["author_keys"]) for node in nodes)]),
     )
-    clusters = decide(keys, lambda asked: [nodes[node]["title"] for node in asked]).of_node.tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clustering, "TITLES_OF_A_WORK", titles_of_a_work)
+        clusters = decide(keys, lambda asked: [nodes[node]["title"] for node in asked]).of_node.tolist()
     found = {frozenset(node["record_id"] for node, at in zip(nodes, clusters, strict=True) if at == cluster) for cluster in clusters}
-    assert found == by_all_pairs(nodes)
+    assert found == by_all_pairs(nodes, titles_of_a_work)
 
 
 @settings(max_examples=12, deadline=None)
