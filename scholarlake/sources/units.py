@@ -90,8 +90,7 @@ def read_papers(units: Units, origin: Origin, rejected: list[Reject]) -> list[pl
 
 def read_each(units: Units, origin: Origin, rejected: list[Reject], read: ReadText) -> list[pl.DataFrame]:
     """Read units one by one into frames in their order, as `columns.records_of` takes them; what is no record goes to rejected."""
-    starts, stops, _ = _bodies(units)
-    bodies = [units.data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+    bodies = [_body(units.data[start:stop]) for start, stop in zip(units.starts.tolist(), units.stops.tolist(), strict=True)]
     return _read_those(units, bodies, np.arange(len(units)), origin, rejected, read)
 
 

@@ -19,18 +19,12 @@ _SIGNS = frozenset({"PaperId", "PaperID", "PaperTitle", "OriginalTitle"})
 _ID_AND_TITLE = ({"Id", "ID"}, {"Title", "DisplayName"})
 _OF_A_PAPER = frozenset({"Authors", "Year", "References", "Abstract", "Doi", "DOI", "Venue", "IndexedAbstract", "CitationCount"})
 
-#: Columns of MAG's table of papers, without the two that later editions put in before the last.
-COLUMNS = (
-    "PaperId", "Rank", "Doi", "DocType", "PaperTitle", "OriginalTitle", "BookTitle", "Year", "Date", "Publisher", "JournalId",
-    "ConferenceSeriesId", "ConferenceInstanceId", "Volume", "Issue", "FirstPage", "LastPage", "ReferenceCount", "CitationCount",
-    "EstimatedCitation", "OriginalVenue",
-)  # fmt: skip
-_MOST_COLUMNS = len(COLUMNS) + 4  # FamilyId, FamilyRank, DocSubTypes, CreatedDate
+_LEAST_COLUMNS, _MOST_COLUMNS = 21, 25  # later editions have FamilyId, FamilyRank, DocSubTypes and CreatedDate
 _TYPES = "|Journal|Conference|Patent|Book|BookChapter|Thesis|Repository|Dataset"
 _NUMBER, _ANY, _YEAR, _DATE = "[0-9]*", r"[^\t]*", "(?:[0-9]{1,4})?", r"[0-9/.:\- APM]*"
 _ROW = re.compile(
     "\t".join(("[0-9]+", _NUMBER, _ANY, f"(?:{_TYPES})", _ANY, _ANY, _ANY, _YEAR, _DATE, _ANY, _NUMBER, _NUMBER, _NUMBER))
-    + rf"(?:\t{_ANY}){{{len(COLUMNS) - 13},{_MOST_COLUMNS - 13}}}\r?"
+    + rf"(?:\t{_ANY}){{{_LEAST_COLUMNS - 13},{_MOST_COLUMNS - 13}}}\r?"
 )
 
 
@@ -92,9 +86,27 @@ def read_row(text: bytes, last_year: int) -> RecordRow:
         values = text.decode().removeprefix("\ufeff").split("\t")
     except UnicodeDecodeError as fault:
         raise NoRecord("invalid_utf8", f"{fault.reason} at byte {fault.start}") from None
-    if not len(COLUMNS) <= len(values) <= _MOST_COLUMNS:
-        raise NoRecord("wrong_columns", f"{len(values)} columns, not {len(COLUMNS)} to {_MOST_COLUMNS}")
-    return read(dict(zip(COLUMNS, values, strict=False)), last_year)
+    if not _LEAST_COLUMNS <= len(values) <= _MOST_COLUMNS:
+        raise NoRecord("wrong_columns", f"{len(values)} columns, not {_LEAST_COLUMNS} to {_MOST_COLUMNS}")
+    key, _, doi, kind, plain_title, title, book, year, _, publisher, journal, series, meeting, volume, issue, start, stop = values[:17]
+    return read_record(
+        {
+            "id": key,
+            "title": title or plain_title,
+            "year": year,
+            "doi": doi,
+            "venue": values[20] or book,
+            "venue_id": journal or series or meeting,
+            "doc_type": kind,
+            "volume": volume,
+            "issue": issue,
+            "page_start": start,
+            "page_end": stop,
+            "publisher": publisher,
+            "n_citation": values[18],
+        },
+        last_year,
+    )
 
 
 def _plain(name: str) -> str:
