@@ -61,7 +61,7 @@ def parse_block(block: Block, origin: Origin, reader: Reader) -> Parsed:
         frames += reader.read(units, origin, rejected)
     if block.giant:
         giant = block.giant
-        rejected.append((giant.offset, giant.length, "too_long", too_long(origin.max_line_bytes), excerpt(giant.head)))
+        rejected.append((giant.offset, giant.length, "too_long", too_long(origin.max_line_bytes), excerpt(giant.head[: giant.length])))
     same = {"dump_part": origin.dump_part, "method": reader.name, "code_version": origin.code_version}
     records = columns.records_of(frames, edition=origin.edition, **same)
     rejects = columns.rejects_frame(rejected, **same)

@@ -67,7 +67,7 @@ def read_range(read: Read, start: int, stop: int, max_line_bytes: int) -> Block:
         position += len(chunk)
         if cut >= 0:
             break
-        if held > max_line_bytes:
+        if held > max_line_bytes + 1:  # a carriage return does not count, but may be among them
             whole = b"".join(pieces)
             giant = GiantLine(first + line_start, whole[line_start:])
             while not giant.ended and (chunk := read(position, _STEP_BYTES)):
@@ -101,7 +101,7 @@ def split_stream(read: Callable[[int], bytes], block_bytes: int, max_line_bytes:
         held += len(chunk)
         cut = chunk.rfind(b"\n")
         last_line = last_line + len(chunk) if cut < 0 else len(chunk) - cut - 1
-        if last_line > max_line_bytes:
+        if last_line > max_line_bytes + 1:
             whole = b"".join(pieces)
             giant = GiantLine(offset + held - last_line, whole[held - last_line :])
             before, rest = whole[: held - last_line], b""

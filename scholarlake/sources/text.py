@@ -9,11 +9,13 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 #: What exporters write for "nothing". A title may truly be "None", so titles take the first set only.
 NULLS = frozenset({"null", "NULL", "Null", "NaN", "nan", "\\N", "undefined"})
 NULLS_AND_NONE = NULLS | {"None", "none"}
+_MOST_DIGITS = 400  # of a number that is written out
 LONGEST_NULL = max(map(len, NULLS_AND_NONE))
 
 _AMPERSANDS = re.compile("&(?:(?:amp|#0{0,6}38|#x0{0,5}26);)+", re.IGNORECASE)
@@ -130,5 +132,7 @@ def _odd_text(value: Any) -> str | None:
     if isinstance(value, list):
         return "; ".join(found for found in map(full_text, value) if found) or None
     if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, Decimal) and value.is_finite() and value.adjusted() < _MOST_DIGITS and value == value.to_integral_value():
         return str(int(value))
     return full_text(str(value))

@@ -117,7 +117,22 @@ def _mag(paper: Paper) -> Paper:
 def _mag_row(paper: Paper) -> str:
     given = (
         *("7" + paper["id"], "1", paper["doi"], "Journal", paper["title"].lower(), paper["title"], "", str(paper["year"]), "2001-01-01"),
-        *("P", "5", "", "", paper["volume"], paper["issue"], "1", "9", "3", str(paper["n_citation"]), "4", paper["venue"], "", "2016-06-24"),
+        *(
+            "P",
+            "5",
+            "",
+            "",
+            paper["volume"],
+            paper["issue"],
+            "1",
+            "9",
+            "3",
+            str(paper["n_citation"]),
+            "4",
+            paper["venue"],
+            "",
+            "2016-06-24",
+        ),
     )
     return "\t".join(given)
 
@@ -126,15 +141,21 @@ def _s2orc(paper: Paper) -> Paper:
     return {
         "paper_id": paper["id"],
         "title": paper["title"],
-        "authors": [{"first": name.split()[0], "middle": name.split()[1:-1], "last": name.split()[-1], "suffix": ""} for name in paper["authors"]],
+        "authors": [_in_pieces(name.split()) for name in paper["authors"]],
         **{name: paper[name] for name in ("abstract", "year", "doi")},
-        **{"arxiv_id": None, "acl_id": None, "pmc_id": None, "pubmed_id": None, "venue": None, "journal": paper["venue"], "mag_id": "1"},
+        **dict.fromkeys(("arxiv_id", "acl_id", "pmc_id", "pubmed_id", "venue")),
+        "journal": paper["venue"],
+        "mag_id": "1",
         "mag_field_of_study": paper["keywords"],
         "outbound_citations": paper["references"],
         "inbound_citations": ["x"] * paper["n_citation"],
         "has_outbound_citations": True,
         "s2_url": paper["url"],
     }
+
+
+def _in_pieces(words: list[str]) -> Paper:
+    return {"first": " ".join(words[:-1][:1]), "middle": words[1:-1], "last": words[-1], "suffix": ""}
 
 
 def _openalex(paper: Paper) -> Paper:
@@ -144,8 +165,13 @@ def _openalex(paper: Paper) -> Paper:
         "doi": f"https://doi.org/{paper['doi']}",
         "display_name": paper["title"],
         "publication_year": paper["year"],
-        "authorships": [{"author": {"id": f"{address}A{n}", "display_name": name}, "institutions": []} for n, name in enumerate(paper["authors"])],
-        "primary_location": {"landing_page_url": paper["url"], "source": {"id": f"{address}S1", "display_name": paper["venue"], "issn": None}},
+        "authorships": [
+            {"author": {"id": f"{address}A{n}", "display_name": name}, "institutions": []} for n, name in enumerate(paper["authors"])
+        ],
+        "primary_location": {
+            "landing_page_url": paper["url"],
+            "source": {"id": f"{address}S1", "display_name": paper["venue"], "issn": None},
+        },
         "biblio": {"volume": paper["volume"], "issue": paper["issue"], "first_page": paper["page_start"], "last_page": paper["page_end"]},
         "referenced_works": [f"{address}W{reference}" for reference in paper["references"]],
         "abstract_inverted_index": {word: [place] for place, word in enumerate(paper["abstract"].split())},
@@ -188,7 +214,9 @@ def _index_first(paper: Paper) -> str:
     )
 
 
-def _text(spell: Callable[[Paper], str], encoding: str = "utf-8", end: str = "\n", count: bool = False) -> Callable[[Sequence[Paper]], bytes]:
+def _text(
+    spell: Callable[[Paper], str], encoding: str = "utf-8", end: str = "\n", count: bool = False
+) -> Callable[[Sequence[Paper]], bytes]:
     def write(papers: Sequence[Paper]) -> bytes:
         text = (f"{len(papers)}\n" if count else "") + "".join(map(spell, papers))
         return text.replace("\n", end).encode(encoding)
@@ -213,13 +241,15 @@ SPELLINGS = {
     "MAG": Spelling("mag-jsonl", _lines(_mag)),
     "MAG's table": Spelling(
         "mag-table",
-        lambda papers: "".join(_mag_row(paper) + "\r\n" for paper in papers).encode(),
+        lambda papers: "".join(_mag_row(paper) + "\n" for paper in papers).encode(),
         frozenset({"title", "year", "doi", "venue", "n_citation", "volume", "issue"}),
     ),
     "S2ORC": Spelling("s2orc-jsonl", _lines(_s2orc), EVERYTHING - {"volume", "issue"}),
     "OpenAlex": Spelling("openalex-jsonl", _lines(_openalex)),
     "OpenAlex in an array": Spelling("openalex-json", lambda papers: _dump([_openalex(paper) for paper in papers], indent=1).encode()),
-    "publications": Spelling("publications-json", lambda papers: _dump([_listed(p) for p in papers], indent=2).encode(), EVERYTHING - {"references"}),
+    "publications": Spelling(
+        "publications-json", lambda papers: _dump([_listed(p) for p in papers], indent=2).encode(), EVERYTHING - {"references"}
+    ),
     "DBLP V1": Spelling("dblp-text", _text(_tagged, count=True), TAGGED),
     "DBLP V2": Spelling("dblp-text", _text(lambda paper: _tagged(paper, "year", "conf")), TAGGED),
     "DBLP V5 with CRLF": Spelling("dblp-text", _text(_tagged, end="\r\n"), TAGGED),

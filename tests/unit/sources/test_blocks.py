@@ -215,3 +215,9 @@ def test_the_same_bytes_make_the_same_rows_wherever_a_block_begins() -> None:
 def test_valid_utf8_is_what_python_decodes(data: bytes) -> None:
     assert is_utf8(data) is (data.decode("utf-8", "ignore").encode() == data)
     assert is_utf8(b"x" * 100 + data) is is_utf8(data)
+
+
+def test_a_whole_number_as_a_decimal_is_the_same_text_whichever_parser_reads_it() -> None:
+    for rest in (b"", b', "x": NaN'):
+        row = one(b'{"id": "a", "title": "t", "volume": 93.0, "issue": 1.5, "page_start": 1e999' + rest + b"}")
+        assert (row["volume"], row["issue"]) == ("93", "1.5")
