@@ -13,7 +13,7 @@ from scholarlake.lake.hashing import digest
 @makes("embeddings")
 def embeddings(step: Step) -> Made:
     """A text is embedded once, whatever paper, shard or run it comes in; a failed batch is halved down to the text at fault."""
-    report = embed_shard(step.lake, step.key, step.resource.embedder(), step.profile.dense, step.commit, step.progress)
+    report = embed_shard(step.lake, step.key, step.models.embedder(), step.profile.dense, step.commit, step.progress)
     tables = {"embeddings": report.embeddings, "embedding_failures": report.embedding_failures, "faiss_ids": report.faiss_ids}
     return Made(
         data_version=digest([written.content_version for written in tables.values()]),

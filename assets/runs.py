@@ -12,7 +12,13 @@ import dagster as dg
 
 TAG = ".dagster/scholarlake_process"  # hidden in the UI: it says nothing to a person
 REASON = "scholarlake/reason"
+BUILD_TAG = "scholarlake/build"
 _UNDER_WAY = [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
+
+
+def work_of(run: dg.DagsterRun) -> str:
+    """What a run is part of: a build, a backfill, or itself. What models may cost is a matter of all of that together."""
+    return run.tags.get(BUILD_TAG) or run.tags.get("dagster/backfill") or run.run_id
 
 
 def claim(instance: dg.DagsterInstance, run_id: str) -> None:

@@ -42,7 +42,7 @@ def observe_collections(instance: dg.DagsterInstance, resource: LakeResource) ->
 def collections(step: Step) -> Made:
     """By conditions, as representatives of the corpus, or by quotas of topics. Only a collection whose definition, code or tables
     changed is chosen anew. Ends by reporting `selected_papers` and `collection_members` where they changed."""
-    report = build_collections(step.lake, _definitions(step), step.resource.embedder, step.commit, step.progress)
+    report = build_collections(step.lake, _definitions(step), step.models.embedder, step.commit, step.progress)
     for shard, version in report.by_shard.items():
         report_observed(step.instance, step.lake, "selected_papers", shard, version, run_id=step.commit.run_id, metadata={})
     for name, version in report.members.items():

@@ -8,8 +8,9 @@ import base64
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import dagster as dg
@@ -18,6 +19,7 @@ from dagster import AssetKey
 from assets import runs
 from assets.partitions import partitions_of
 from resources.lake import LakeResource
+from resources.pipes import pipes_environment
 from scholarlake.errors import ScholarLakeError
 from scholarlake.lake import contracts, delta, locks, receipts
 from scholarlake.lake.artifacts import Artifact
@@ -25,6 +27,8 @@ from scholarlake.lake.delta import Commit
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Judgement, Present
 from scholarlake.lake.stages import STAGES, Settings, Stage
+from scholarlake.models.chat import Tags
+from scholarlake.models.crew import Crew
 from scholarlake.profile import Profile
 
 OWNERS = ["team:scholarlake"]
@@ -50,6 +54,7 @@ class Step:
     partition: str | None
     commit: Commit
     progress: Callable[[int, int | None, str], None]
+    models: Crew
     instance: dg.DagsterInstance
     is_new_code: bool  # what is there was made by other code or settings: unchanged inputs are no reason to keep it
     previous_artifact: str | None  # path below the lake's root of what this partition's artifact was before
@@ -142,20 +147,25 @@ def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage
     because = Judgement(present, settings).verdict(stage.name, partition).reason or "asked for, though nothing had changed"
     runs.say_why(context.instance, context.run, because)
     begun = receipts.begin(lake, stage.name, partition, code_version=code_version, inputs=inputs, run_id=context.run_id)
-    step = Step(
-        lake,
-        settings.profile,
-        settings,
-        resource,
-        stage,
-        partition,
-        Commit(context.run_id, code_version, inputs),
-        _logged_progress(context),
-        context.instance,
-        is_new_code=begun.made_by not in (None, code_version),
-        previous_artifact=begun.artifact,
-    )
-    made = maker(step)
+    with ExitStack() as sessions:
+        tags = Tags(stage.name, partition or "", runs.work_of(context.run))
+        with resource.crew(tags, pipes_environment(context, sessions)) as models:
+            step = Step(
+                lake,
+                settings.profile,
+                settings,
+                resource,
+                stage,
+                partition,
+                Commit(context.run_id, code_version, inputs),
+                _logged_progress(context),
+                models,
+                context.instance,
+                is_new_code=begun.made_by not in (None, code_version),
+                previous_artifact=begun.artifact,
+            )
+            made = maker(step)
+            made = replace(made, facts={**made.facts, **models.facts()})
     receipts.finish(
         lake,
         begun,

@@ -7,13 +7,14 @@ A run in a process of its own costs seconds. What does not belong here: which pa
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import dagster as dg
 
-from assets.runs import REASON
+from assets.runs import BUILD_TAG, REASON
 from assets.stage import WATCHER
 from resources.lake import LakeResource
 from scholarlake.lake import receipts
@@ -64,13 +65,14 @@ class Listener:
 
 @dataclass(frozen=True)
 class Runner:
-    """Makes partitions, one run each."""
+    """Makes partitions, one run each. build: by this all of them are known as one piece of work."""
 
     repository: dg.RepositoryDefinition
     instance: dg.DagsterInstance
     resource: LakeResource
     listener: Listener = field(default_factory=Listener)
     tags: Mapping[str, str] = field(default_factory=dict)
+    build: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def make_all(self, items: Sequence[Staleness]) -> list[Ran | Failed]:
         """Make partitions of one asset one after the other: one that fails fails alone."""
@@ -94,7 +96,7 @@ class Runner:
             partition_key=item.partition,
             resources={"lake": self.resource},
             run_config=_QUIET,
-            tags={REASON: item.reason, **self.tags},
+            tags={REASON: item.reason, BUILD_TAG: self.build, **self.tags},
             raise_on_error=False,
         )
         if not result.success:

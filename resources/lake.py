@@ -11,8 +11,9 @@ from pydantic import Field
 
 from scholarlake.lake.home import Lake
 from scholarlake.lake.stages import Settings
+from scholarlake.models.chat import Tags
 from scholarlake.models.config import ModelsFile
-from scholarlake.models.protocol import Embedder
+from scholarlake.models.crew import Crew, Environment
 from scholarlake.profile import Profile, load
 from scholarlake.sources.files import Folder, folder_at
 
@@ -43,13 +44,14 @@ class LakeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         """The files that define collections, by name."""
         return sorted(Path(self.collections).glob("*.yaml")) if self.collections else []
 
-    def embedder(self) -> Embedder:
-        """The model that the embedder role is bound to, loaded."""
-        return ModelsFile.load(Path(self.models)).embedder()
+    def crew(self, tags: Tags, environment: Environment) -> Crew:
+        """The models of a step, with what they may spend."""
+        return Crew(ModelsFile.load(Path(self.models)), self.open(), tags, self.profile().spending.per_run, environment)
 
     def embedder_facts(self) -> Mapping[str, Any]:
         """What a release says of its embedding model: role entry and fingerprint. Loads no model."""
         return ModelsFile.load(Path(self.models)).embedder_facts()
 
     def settings(self) -> Settings:
-        return Settings(self.profile(), str(self.embedder_facts()["fingerprint"]))
+        models = ModelsFile.load(Path(self.models))
+        return Settings(self.profile(), str(models.embedder_facts()["fingerprint"]), models.fingerprints())

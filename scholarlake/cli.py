@@ -16,10 +16,21 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 
-from scholarlake.console import DumpsOption, JsonOption, LakeOption, ProfileOption, ReleaseOption, err, out, print_json, progress_columns
+from scholarlake import model_commands
+from scholarlake.console import (
+    DumpsOption,
+    JsonOption,
+    LakeOption,
+    ProfileOption,
+    ReleaseOption,
+    err,
+    lake_path,
+    out,
+    print_json,
+    progress_columns,
+)
 from scholarlake.console import bar as _bar
 from scholarlake.console import escaped as _plain
-from scholarlake.console import lake_path as _lake_path
 from scholarlake.errors import ScholarLakeError
 
 app = typer.Typer(
@@ -165,7 +176,7 @@ def releases(lake: LakeOption = None, json: JsonOption = False) -> None:
     from scholarlake.lake.releases import load, names, snippets
     from scholarlake.terminal import render_releases, to_dict
 
-    opened = Lake.open(_lake_path(lake))
+    opened = Lake.open(lake_path(lake))
     found = [load(opened, name) for name in names(opened)] or [load(opened)]
     reading = {table: snippets(opened, found[-1], table) for table in found[-1].tables}
     if json:
@@ -187,7 +198,7 @@ def search(
     import scholarlake
     from scholarlake import terminal
 
-    with scholarlake.open(_lake_path(lake), release=release) as reader:
+    with scholarlake.open(lake_path(lake), release=release) as reader:
         hits = reader.search(query, k=k, mode=mode)
     if json:
         print_json([terminal.to_dict(hit) for hit in hits])
@@ -206,7 +217,7 @@ def paper(
     import scholarlake
     from scholarlake import terminal
 
-    with scholarlake.open(_lake_path(lake), release=release) as reader:
+    with scholarlake.open(lake_path(lake), release=release) as reader:
         found = reader.paper(name)
         gone = reader.tombstone(name)
         cites, cited_by = (walk(found.paper_id, limit=_NEIGHBOURS) for walk in (reader.references, reader.citations))
@@ -236,7 +247,7 @@ def diff(
     from scholarlake.lake.home import Lake
     from scholarlake.lake.releases import load, predecessor
 
-    opened = Lake.open(_lake_path(lake))
+    opened = Lake.open(lake_path(lake))
     later = load(opened, after)
     found = difference(opened, load(opened, before) if before else predecessor(opened, later), later, limit, table or ())
     if json:
@@ -261,7 +272,7 @@ def vacuum(
     from scholarlake.lake.home import Lake
     from scholarlake.lake.vacuum import look, retention, sweep
 
-    opened = Lake.open(_lake_path(lake))
+    opened = Lake.open(lake_path(lake))
     found = (look if dry_run else sweep)(opened, retention(opened, keep, tuple(keep_release or ()), older_than))
     if json:
         print_json({**found.to_dict(), "dry_run": dry_run})
@@ -282,13 +293,16 @@ def collections(
     from scholarlake import terminal
     from scholarlake.corpus.selection.listing import catalog, members
 
-    with scholarlake.open(_lake_path(lake), release=release) as reader:
+    with scholarlake.open(lake_path(lake), release=release) as reader:
         listed = catalog(reader.table("collection_catalog"), name)
         papers = members(reader.table("collections"), reader.table("papers"), name, k) if name else []
     if json:
         print_json({**listed[0], "papers": papers} if name else listed)
     else:
         out.print(terminal.render_collection(listed[0], papers) if name else terminal.render_collections(listed))
+
+
+model_commands.register(app)
 
 
 # -- progress --------------------------------------------------------------------------------------------------------

@@ -76,6 +76,12 @@ class Retention(Section):
     spool_days: float = Field(7, ge=0, description="how long finished work of a run that died is kept for the next to take up")
 
 
+class Spending(Section):
+    """What models may cost, in the currency of the prices in the models file. No limit where none is given."""
+
+    per_run: float | None = Field(None, ge=0, description="in one build, backfill or run; nothing is sent that could cost more")
+
+
 class Schedules(Section):
     """When refreshes run by themselves, once switched on. Cron, UTC."""
 
@@ -100,6 +106,7 @@ class Profile(Section):
     core: Core = Core()  # type: ignore[call-arg]
     dense: Dense = Dense()  # type: ignore[call-arg]
     selection: Selection = Selection()  # type: ignore[call-arg]
+    spending: Spending = Spending()  # type: ignore[call-arg]
     retention: Retention = Retention()  # type: ignore[call-arg]
     schedules: Schedules = Schedules()  # type: ignore[call-arg]
     watching: Watching = Watching()  # type: ignore[call-arg]

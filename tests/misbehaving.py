@@ -24,6 +24,7 @@ from typing import Any
 
 DIMENSION = 4
 MODEL = "m"
+MOST_WORDS = 2_000  # in a prompt
 _COMMAND = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 _TIMES = re.compile(r"\s*\bx(\d+)$")
 
@@ -127,7 +128,10 @@ def obey(asked: Asked) -> Reply:
         times = _TIMES.search(command)
         if times is None or asked.times <= int(times[1]):
             return _obeyed(_TIMES.sub("", command).strip(), asked)
-    return said(answer_to(asked), asked)
+    if sum(len(str(message["content"]).split()) for message in asked.body["messages"]) > MOST_WORDS:
+        return error(400, f"this model's maximum context length is {MOST_WORDS} tokens")
+    words, room = answer_to(asked).split(" "), asked.body["max_tokens"]
+    return said(" ".join(words[:room]), asked, "length" if len(words) > room else "stop")
 
 
 def _obeyed(command: str, asked: Asked) -> Reply:
@@ -169,13 +173,16 @@ def _obeyed(command: str, asked: Asked) -> Reply:
 
 @dataclass
 class Server:
-    """A running server. seen: every request, where they are kept; counts: how often each prompt, or list of texts, was asked."""
+    """A running server. seen: every request, where they are kept; counts: how often each prompt, or list of texts, was asked;
+    models: what it answers when it is asked which it has.
+    """
 
     behave: Behaviour
     keep: bool = True
     url: str = ""
     seen: list[Asked] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    models: Reply | None = None
     number: int = 0
     at_once: int = 0
     most_at_once: int = 0
@@ -187,7 +194,7 @@ class Server:
 
     def reply(self, path: str, key: str, data: bytes) -> Reply:
         if path.endswith("/models"):
-            return Reply(body={"object": "list", "data": [{"id": MODEL, "object": "model"}]})
+            return self.models or Reply(body={"object": "list", "data": [{"id": MODEL, "object": "model"}]})
         if path == "/counts":
             return Reply(body=dict(self.counts))
         body = json.loads(data)

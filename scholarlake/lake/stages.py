@@ -6,7 +6,7 @@ What does not belong here: how a stage works, and what state it is in (`judgemen
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,10 +24,14 @@ OBSERVED_BY = {PART: "oag_dump", COLLECTION: "collection_file"}
 
 @dataclass(frozen=True)
 class Settings:
-    """What a build is configured with: the profile, and the fingerprint of the embedding model bound to it."""
+    """What a build is configured with: the profile, and the fingerprints of the models bound to it.
+
+    roles: of every role that a language model plays. A role that is not there is played by its deterministic method.
+    """
 
     profile: Profile
     embedder: str
+    roles: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def keys_of(data: Bytes, bounds: Integers) -> Hashes:
             found[chosen] = hashed(data, bounds[:-1][chosen], lengths[chosen])
             rest &= ~chosen
     for place in np.flatnonzero(rest).tolist():
-        found[place] = xxhash.xxh3_64_intdigest(data[bounds[place] : bounds[place + 1]])
+        found[place] = xxhash.xxh3_64_intdigest(data[bounds[place] : bounds[place + 1]].data)
     return found
 
 
@@ -93,7 +93,8 @@ def _folded_product(one: Hashes, other: Hashes) -> Hashes:
     one_low, other_low = one & _LOW, other & _LOW
     middle = one_high * other_low
     carried = (one_low * other_low >> np.uint64(32)) + (middle & _LOW) + one_low * other_high
-    return (one * other) ^ ((middle >> np.uint64(32)) + (carried >> np.uint64(32)) + one_high * other_high)
+    high: Hashes = (middle >> np.uint64(32)) + (carried >> np.uint64(32)) + one_high * other_high
+    return high ^ (one * other)
 
 
 def _avalanche(words: Hashes) -> Hashes:

@@ -189,16 +189,27 @@ class ModelsFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    roles: dict[str, str | Binding | list[str | Binding] | None]
+    roles: dict[str, tuple[Binding, ...]]
     endpoints: dict[str, AnyEndpoint]
     folder: Path = Field(Path(), exclude=True, description="what paths in the file are relative to")
 
+    @field_validator("roles", mode="before")
+    @classmethod
+    def _spelt_out(cls, roles: Any) -> Any:
+        """A role's value is nothing, the name of an endpoint, a binding, or a list of these."""
+        if not isinstance(roles, Mapping):
+            return roles
+        several = {role: one if isinstance(one, list | tuple) else [] if one is None else [one] for role, one in roles.items()}
+        return {role: [{"endpoint": one} if isinstance(one, str) else one for one in some] for role, some in several.items()}
+
     @model_validator(mode="after")
     def _roles_are_bound(self) -> ModelsFile:
-        for role in self.roles:
+        for role, bound in self.roles.items():
             if role not in ROLES:
                 raise ValueError(f"there is no role {role!r}; there are: {', '.join(ROLES)}")
-            for binding in self.bindings(role):
+            if len(bound) > 1 and role != POOL:
+                raise ValueError(f"role {role} is bound to several endpoints; only {POOL} can be")
+            for binding in bound:
                 name = binding.endpoint
                 if name not in self.endpoints:
                     raise ValueError(
@@ -222,18 +233,14 @@ class ModelsFile(BaseModel):
             raise ModelError(f"{path.name} can't be read: {' '.join(str(fault).split())}") from fault
         except ValidationError as fault:
             first = fault.errors()[0]
-            where = ".".join(str(step) for step in first["loc"] if step not in ("chat", "embedding"))
+            where = ".".join(str(step) for step in first["loc"] if step not in ("chat", "embedding", 0))
             raise ModelError(f"{path.name}: {where + ': ' if where else ''}{first['msg'].removeprefix('Value error, ')}") from fault
 
     def bindings(self, role: str) -> tuple[Binding, ...]:
         """What a role is bound to: none, one, or for the pool several. Raises ModelError where there is no such role."""
         if role not in ROLES:
             raise ModelError(f"there is no role {role!r}; there are: {', '.join(ROLES)}")
-        bound = self.roles.get(role)
-        found = bound if isinstance(bound, list) else [] if bound is None else [bound]
-        if len(found) > 1 and role != POOL:
-            raise ModelError(f"role {role} is bound to several endpoints; only {POOL} can be")
-        return tuple(Binding(endpoint=one) if isinstance(one, str) else one for one in found)  # type: ignore[call-arg]
+        return self.roles.get(role, ())
 
     def endpoint(self, role: str = EMBEDDER) -> Endpoint:
         """The embedding endpoint that a role is bound to. Raises ModelError where it has none."""
@@ -255,13 +262,15 @@ class ModelsFile(BaseModel):
         """How a role draws tokens, where a request says nothing else."""
         return binding.sampling.over(self.chat_endpoint(binding.endpoint).sampling)
 
-    def fingerprint(self, role: str) -> str | None:
-        """A digest of everything that changes a role's answers: part of the code version of what asks it. None: no endpoint."""
-        bound = self.bindings(role)
-        if role == EMBEDDER:
-            return fingerprint_of(self.endpoint().identity())
-        said = [{**self.chat_endpoint(one.endpoint).identity(), "sampling": self.sampling(one).model_dump()} for one in bound]
-        return fingerprint_of({str(number): sorted(one.items()) for number, one in enumerate(said)}) if said else None
+    def fingerprints(self) -> dict[str, str]:
+        """Of every role that a language model plays, a digest of all that changes its answers: for the code version of what asks it."""
+        found = {}
+        for role in ROLES:
+            bound = () if role == EMBEDDER else self.bindings(role)
+            said = [{**self.chat_endpoint(one.endpoint).identity(), "sampling": self.sampling(one).model_dump()} for one in bound]
+            if said:
+                found[role] = fingerprint_of({str(number): sorted(one.items()) for number, one in enumerate(said)})
+        return found
 
     def embedder(self, role: str = EMBEDDER) -> Embedder:
         """The embedder of a role, loaded. Raises ModelError where it can't be."""

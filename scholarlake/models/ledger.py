@@ -29,6 +29,7 @@ from scholarlake.models.chat import Tags
 FORMAT = 1
 BUSY_SECONDS = 120.0  # how long a writer waits for the others
 KEYS_AT_ONCE = 500
+_FILE = "ledger.sqlite"
 Grouping = Literal["asset", "partition", "run", "role", "model", "day"]
 GROUPINGS: tuple[Grouping, ...] = ("asset", "partition", "run", "role", "model", "day")
 
@@ -109,7 +110,12 @@ class Ledger:
 
     @classmethod
     def of(cls, lake: Lake) -> Ledger:
-        return cls(lake.models / "ledger.sqlite")
+        return cls(lake.models / _FILE)
+
+    @staticmethod
+    def is_there(lake: Lake) -> bool:
+        """Whether any model was ever asked anything for a lake."""
+        return (lake.models / _FILE).is_file()
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Answer]:
         """The stored answers among these keys."""

@@ -37,7 +37,7 @@ def fault_of(error: Exception, address: str, timeout_seconds: float, secret: str
             return Fault("busy", said, asked_wait(error.response.headers))
         if status in _WORTH_ANOTHER_TRY or status >= 500:
             return Fault("failed", said, asked_wait(error.response.headers))
-        return Fault("rejected", _reason(said))
+        return Fault("rejected", rejection(said))
     return Fault("failed", f"an answer that can't be read ({_one_line(error, secret)})")
 
 
@@ -61,7 +61,8 @@ def asked_wait(headers: Any) -> float | None:
         return None
 
 
-def _reason(said: str) -> str:
+def rejection(said: str) -> str:
+    """The reason of a request that will never be taken, in words that a report can count."""
     lower = said.lower()
     too_long = any(word in lower for word in _TOO_LONG)
     return "too_long" if too_long else f"rejected: {said}"

@@ -28,6 +28,7 @@ from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Judgement, Present, Staleness
 from scholarlake.lake.receipts import CheckOutcome
 from scholarlake.lake.stages import STAGES
+from scholarlake.models.chat import Tags
 
 assets.register()
 
@@ -65,20 +66,22 @@ class Library:
         inputs = Present(lake).inputs(item.asset, item.partition)
         code_version = stage.code_version(settings)
         begun = receipts.begin(lake, item.asset, item.partition, code_version=code_version, inputs=inputs, run_id="run")
-        step = Step(
-            lake,
-            settings.profile,
-            settings,
-            self.resource,
-            stage,
-            item.partition,
-            Commit("run", code_version, inputs),
-            lambda *_: None,
-            self.instance,
-            is_new_code=begun.made_by not in (None, code_version),
-            previous_artifact=begun.artifact,
-        )
-        result = _MAKERS[item.asset](step)
+        with self.resource.crew(Tags(item.asset, item.partition or "", "run"), dict) as models:
+            step = Step(
+                lake,
+                settings.profile,
+                settings,
+                self.resource,
+                stage,
+                item.partition,
+                Commit("run", code_version, inputs),
+                lambda *_: None,
+                models,
+                self.instance,
+                is_new_code=begun.made_by not in (None, code_version),
+                previous_artifact=begun.artifact,
+            )
+            result = _MAKERS[item.asset](step)
         receipt = receipts.finish(
             lake,
             begun,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scholarlake.errors import ModelError
 from scholarlake.models.answers import Sound, embed_each, embed_query
-from scholarlake.models.config import Endpoint, ModelsFile, embedder_from_facts, require
+from scholarlake.models.config import Binding, Endpoint, ModelsFile, embedder_from_facts, require
 from scholarlake.models.minilm import MiniLM, _load
 from scholarlake.models.protocol import Embedder, fingerprint_of
 
@@ -30,6 +30,11 @@ TEXTS = [
 def minilm() -> MiniLM:
     endpoint = ModelsFile.load(DATA / "models.yaml").endpoints["minilm"]
     return MiniLM(endpoint.model_copy(update={"threads": 1}))
+
+
+def bound_to(endpoint: str) -> ModelsFile:
+    """The project's models file with another embedder."""
+    return ModelsFile(roles={"embedder": [Binding(endpoint=endpoint)]}, endpoints=ModelsFile.load(DATA / "models.yaml").endpoints)
 
 
 def vectors(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
@@ -96,7 +101,7 @@ def test_what_changes_no_vector_leaves_the_fingerprint() -> None:
 
 
 def test_a_release_gives_its_embedder_back_and_refuses_another() -> None:
-    facts = ModelsFile.load(DATA / "models.yaml").model_copy(update={"roles": {"embedder": "hashing"}}).embedder_facts()
+    facts = bound_to("hashing").embedder_facts()
     assert embedder_from_facts(facts).fingerprint == facts["fingerprint"]
     with pytest.raises(ModelError, match="not the one"):
         embedder_from_facts({**facts, "fingerprint": "0" * 32})
@@ -130,7 +135,7 @@ def test_a_role_without_an_endpoint_and_a_missing_file_say_what_to_do(tmp_path: 
 def test_a_key_that_is_not_in_the_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SCHOLARLAKE_EMBEDDING_KEY", raising=False)
     with pytest.raises(ModelError, match="SCHOLARLAKE_EMBEDDING_KEY"):
-        ModelsFile.load(DATA / "models.yaml").model_copy(update={"roles": {"embedder": "qwen3"}}).embedder()
+        bound_to("qwen3").embedder()
 
 
 def _by_hand(minilm: MiniLM, text: str) -> NDArray[np.float64]:
