@@ -4,6 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 LAKE ?= data/lake
 DUMPS ?= data/sample/dumps
+DOCUMENTS ?= data/sample/documents
 PROFILE ?= sample
 PORT ?= 3000
 
@@ -28,11 +29,12 @@ setup-gpu: .venv-gpu/ready
 	touch $@
 
 run: setup
-	$(BIN)/scholarlake build --lake $(LAKE) --dumps $(DUMPS) --profile $(PROFILE)
+	$(BIN)/scholarlake build --lake $(LAKE) --dumps $(DUMPS) --documents $(DOCUMENTS) --profile $(PROFILE)
 	$(BIN)/scholarlake status --lake $(LAKE)
 
 ui: setup
-	SCHOLARLAKE_LAKE=$(abspath $(LAKE)) SCHOLARLAKE_DUMPS=$(abspath $(DUMPS)) SCHOLARLAKE_PROFILE=$(PROFILE) \
+	SCHOLARLAKE_LAKE=$(abspath $(LAKE)) SCHOLARLAKE_DUMPS=$(abspath $(DUMPS)) \
+	SCHOLARLAKE_DOCUMENTS=$(abspath $(DOCUMENTS)) SCHOLARLAKE_PROFILE=$(PROFILE) \
 	$(BIN)/python -m pipelines.ui --port $(PORT)
 
 test: lint types tests

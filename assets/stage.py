@@ -33,7 +33,11 @@ from scholarlake.profile import Profile
 
 OWNERS = ["team:scholarlake"]
 REPORT_EVERY_SECONDS = 5.0
-_POOLS = {"records": "parsing", "embeddings": "embedding"}  # what bounds itself by cores or by an endpoint runs one at a time
+_POOLS = {
+    "records": "parsing",
+    "document_sources": "parsing",
+    "embeddings": "embedding",
+}  # what bounds itself by cores or by an endpoint runs one at a time
 
 
 Png = bytes
@@ -295,7 +299,7 @@ def report_observed(
     instance: dg.DagsterInstance,
     lake: Lake,
     name: str,
-    partition: str,
+    partition: str | None,
     data_version: str,
     *,
     run_id: str,

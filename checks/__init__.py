@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import dagster as dg
 
-from checks import corpus, dense, publish, selection, serving, sources
+from checks import corpus, dense, documents, publish, selection, serving, sources
 from checks.check import Check, checks_on
 from scholarlake.lake.stages import Settings
 
@@ -19,6 +19,7 @@ ALL_CHECKS: Mapping[str, tuple[Check, ...]] = {
     **corpus.CHECKS,
     **dense.CHECKS,
     **serving.CHECKS,
+    **documents.CHECKS,
     **selection.CHECKS,
     **publish.CHECKS,
 }

@@ -24,7 +24,7 @@ from scholarlake.lake.findings import EXAMPLES, rows_of
 from scholarlake.lake.home import Lake
 
 WHOLE = 1_000_000  # rows
-IN_POLARS = frozenset({"citations", "core_citations"})
+IN_POLARS = frozenset({"citations", "core_citations", "document_sources", "documents"})  # of many rows, or of wide ones
 
 _lock = threading.Lock()  # the context is one a process, and not made for several threads
 

@@ -14,6 +14,7 @@ from pipelines.project import Places, open_instance
 from pipelines.refresh import Refresh, needed_for, refresh
 from pipelines.runner import Listener, Runner
 from scholarlake.corpus.selection.definition import load_all
+from scholarlake.documents.folder import require_folder
 from scholarlake.lake import receipts, releases
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Judgement, Present, Staleness
@@ -25,6 +26,7 @@ def run(
     *,
     lake: Path | None = None,
     dumps: Path | str | None = None,
+    documents: Path | None = None,
     profile: str | None = None,
     to: str = "release_diff",
     **hooks: Callable[..., object],
@@ -33,9 +35,10 @@ def run(
 
     Raises ScholarLakeError, before anything is changed, where the dump, the profile, a collection's file or the lake can't be used.
     """
-    places = Places.chosen(lake, dumps, profile)
+    places = Places.chosen(lake, dumps, profile, documents=documents)
     needed_for(to)
     list_files(places.resource().dump_folder())
+    require_folder(places.documents)
     load_all(places.collections)
     with _runner(places, hooks) as runner:
         return refresh(runner, to=to)
@@ -47,20 +50,28 @@ def run_backfill(
     *,
     lake: Path | None = None,
     dumps: Path | str | None = None,
+    documents: Path | None = None,
     profile: str | None = None,
     anew: bool = False,
     **hooks: Callable[..., object],
 ) -> Refresh:
     """Make partitions of an asset again. Raises ScholarLakeError, before anything is made, where they can't be."""
-    places = Places.chosen(lake, dumps, profile)
+    places = Places.chosen(lake, dumps, profile, documents=documents)
     choose(Lake.open(places.lake), asset, wanted)
     with _runner(places, hooks) as runner:
         return backfill(runner, asset, wanted, anew=anew)
 
 
-def planned(*, lake: Path | None = None, dumps: Path | str | None = None, profile: str | None = None, to: str = "release_diff") -> Plan:
+def planned(
+    *,
+    lake: Path | None = None,
+    dumps: Path | str | None = None,
+    documents: Path | None = None,
+    profile: str | None = None,
+    to: str = "release_diff",
+) -> Plan:
     """What a build would do. Raises ScholarLakeError where the dump, the profile or the lake can't be used."""
-    return plan(Places.chosen(lake, dumps, profile), to)
+    return plan(Places.chosen(lake, dumps, profile, documents=documents), to)
 
 
 @contextmanager

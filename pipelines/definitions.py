@@ -17,7 +17,7 @@ from checks import all_checks
 from pipelines.jobs import corpus_refresh, reconcile, stage_jobs
 from pipelines.project import Places
 from pipelines.schedules import schedules
-from pipelines.sensors import automation_sensor, collection_sensor, dump_sensor
+from pipelines.sensors import automation_sensor, collection_sensor, document_sensor, dump_sensor
 
 
 def definitions(places: Places) -> dg.Definitions:
@@ -30,7 +30,7 @@ def definitions(places: Places) -> dg.Definitions:
         asset_checks=list(all_checks(settings)),
         jobs=[*stage_jobs(), corpus_refresh, reconcile],
         schedules=schedules(settings.profile.schedules),
-        sensors=[sensor(settings.profile.watching) for sensor in (dump_sensor, collection_sensor, automation_sensor)],
+        sensors=[sensor(settings.profile.watching) for sensor in (dump_sensor, document_sensor, collection_sensor, automation_sensor)],
         resources={"lake": resource},
         executor=dg.in_process_executor,
     )

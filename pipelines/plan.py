@@ -16,6 +16,7 @@ from pipelines.refresh import needed_for
 from resources.lake import LakeResource
 from scholarlake.corpus.selection.definition import versions
 from scholarlake.dense.pending import pending as pending_texts
+from scholarlake.documents import folder
 from scholarlake.lake.estimate import Estimate
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Judgement, Present, Staleness
@@ -66,9 +67,10 @@ def plan(places: Places, to: str = "release_diff") -> Plan:
         "gone": sorted(set(known) - found.keys),
         "unreadable": found.faults,
     }
-    seen = {
+    seen: dict[str, dict[str | None, str]] = {
         "oag_dump": {key: one.version for key, one in found.parts.items()},
-        "collection_file": versions(resource.collection_files()),
+        "document_folder": {None: folder.look(lake, resource.document_folder()).version},
+        "collection_file": dict[str | None, str](versions(resource.collection_files()).items()),
     }
     judgement = Judgement(Present(lake, seen), settings)
     planned = list(_planned(judgement, resource, found, wanted))

@@ -1,7 +1,7 @@
 """Where the project's own files are, and the configuration that the environment gives.
 
-The only place that reads the environment: SCHOLARLAKE_LAKE, SCHOLARLAKE_DUMPS, SCHOLARLAKE_PROFILE, SCHOLARLAKE_MODELS,
-SCHOLARLAKE_COLLECTIONS.
+The only place that reads the environment: SCHOLARLAKE_LAKE, SCHOLARLAKE_DUMPS, SCHOLARLAKE_DOCUMENTS,
+SCHOLARLAKE_PROFILE, SCHOLARLAKE_MODELS, SCHOLARLAKE_COLLECTIONS.
 """
 
 from __future__ import annotations
@@ -30,17 +30,27 @@ class Places:
     profile: str
     models: Path
     collections: Path = DATA / "collections"
+    documents: Path | None = None
 
     @classmethod
     def chosen(
-        cls, lake: Path | None = None, dumps: Path | str | None = None, profile: str | None = None, models: Path | None = None
+        cls,
+        lake: Path | None = None,
+        dumps: Path | str | None = None,
+        profile: str | None = None,
+        models: Path | None = None,
+        documents: Path | None = None,
     ) -> Places:
         """What is given, else what the environment says, else the sample."""
-        return cls.from_environment({**os.environ, **_given(lake, dumps, profile, models)})
+        return cls.from_environment({**os.environ, **_given(lake, dumps, profile, models, documents)})
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Places:
+        documents = environment.get("SCHOLARLAKE_DOCUMENTS")
+        if documents is None and "SCHOLARLAKE_DUMPS" not in environment:
+            documents = str(DATA / "sample" / "documents")  # the sample's texts are no other corpus's
         return cls(
+            documents=Path(documents).absolute() if documents else None,
             lake=Path(environment.get("SCHOLARLAKE_LAKE", DATA / "lake")).absolute(),
             dumps=_address(environment.get("SCHOLARLAKE_DUMPS", str(DATA / "sample" / "dumps"))),
             profile=environment.get("SCHOLARLAKE_PROFILE", "sample"),
@@ -57,6 +67,7 @@ class Places:
         return LakeResource(
             lake=str(self.lake),
             dumps=str(self.dumps),
+            documents=str(self.documents or ""),
             profile_name=self.profile,
             profiles=str(DATA / "profiles"),
             models=str(self.models),
@@ -68,8 +79,8 @@ def _address(dumps: str) -> str:
     return dumps if "://" in dumps else str(Path(dumps).absolute())
 
 
-def _given(lake: Path | None, dumps: Path | str | None, profile: str | None, models: Path | None) -> dict[str, str]:
-    values = {"LAKE": lake, "DUMPS": dumps, "PROFILE": profile, "MODELS": models}
+def _given(lake: Path | None, dumps: Path | str | None, profile: str | None, models: Path | None, documents: Path | None) -> dict[str, str]:
+    values = {"LAKE": lake, "DUMPS": dumps, "PROFILE": profile, "MODELS": models, "DOCUMENTS": documents}
     return {f"SCHOLARLAKE_{name}": str(value) for name, value in values.items() if value is not None}
 
 

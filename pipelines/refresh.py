@@ -6,13 +6,18 @@ What ran, and why, is in the runs' tags.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import dagster as dg
+
+from assets.documents import observe_documents
 from assets.runs import close_dead_runs
 from assets.selection import observe_collections
 from assets.sources import observe_dump
 from pipelines.runner import Failed, Ran, Runner
+from resources.lake import LakeResource
 from scholarlake.lake import locks, releases
 from scholarlake.lake.judgement import Judgement, Present
 from scholarlake.lake.stages import STAGES, stage
@@ -46,8 +51,8 @@ def refresh(runner: Runner, *, to: str = "release_diff", attention: Attention = 
     outcome = Refresh()
     with locks.take(lake, "refresh"):
         close_dead_runs(runner.instance)
-        runner.listener.say(str(observe_dump(runner.instance, runner.resource, attention)))
-        observe_collections(runner.instance, runner.resource)
+        for said in observe_sources(runner.instance, runner.resource, attention):
+            runner.listener.say(said)
         for name in wanted:
             judgement = Judgement(Present(lake), settings)
             outcome.waiting += sum(1 for _ in judgement.waiting(name))
@@ -59,6 +64,16 @@ def refresh(runner: Runner, *, to: str = "release_diff", attention: Attention = 
     outcome.release = next(reversed(releases.names(lake)), None)
     outcome.seconds = time.monotonic() - started
     return outcome
+
+
+def observe_sources(instance: dg.DagsterInstance, resource: LakeResource, attention: Attention = AT_ONCE) -> Iterator[str]:
+    """Look at all that comes from outside and report what moved. Says what was seen.
+
+    Raises ScholarLakeError where a source can't be read; what was looked at before it is reported.
+    """
+    yield str(observe_dump(instance, resource, attention))
+    yield str(observe_documents(instance, resource, attention))
+    observe_collections(instance, resource)
 
 
 def needed_for(name: str) -> list[str]:

@@ -10,6 +10,7 @@ import warnings
 import dagster as dg
 import orjson
 
+from assets.documents import observe_documents
 from assets.runs import close_dead_runs
 from assets.selection import observe_collections
 from assets.sources import glance_at_dump
@@ -59,6 +60,25 @@ def collection_sensor(watching: Watching) -> dg.SensorDefinition:
         except ScholarLakeError as fault:
             return dg.SkipReason(str(fault))
         return dg.SkipReason(f"{count} collections")
+
+    return looked
+
+
+def document_sensor(watching: Watching) -> dg.SensorDefinition:
+    """Sees files of the document folder come, change and go, by their content."""
+
+    @dg.sensor(
+        name="document_sensor",
+        minimum_interval_seconds=watching.interval_seconds,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Looks at the folder of full texts: reports it where any file came, changed or went; leaves what is being written.",
+    )
+    def looked(context: dg.SensorEvaluationContext, lake: LakeResource) -> dg.SkipReason:
+        try:
+            seen = observe_documents(context.instance, lake, Attention(quiet_seconds=watching.quiet_seconds))
+        except ScholarLakeError as fault:
+            return dg.SkipReason(str(fault))
+        return dg.SkipReason(str(seen))
 
     return looked
 

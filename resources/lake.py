@@ -25,6 +25,7 @@ class LakeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     dumps: str = Field(
         description="Folder with the parts of the dump, or its address in a bucket: s3://bucket/prefix or gs://bucket/prefix."
     )
+    documents: str = Field("", description="Folder with the full texts of papers; none where it is empty.")
     profile_name: str = Field(description="Name of a profile in the profiles folder, or the path of one.")
     profiles: str = Field(description="Folder of the profiles.")
     models: str = Field(description="The models file that binds roles to endpoints.")
@@ -47,6 +48,9 @@ class LakeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     def crew(self, tags: Tags, environment: Environment) -> Crew:
         """The models of a step, with what they may spend."""
         return Crew(ModelsFile.load(Path(self.models)), self.open(), tags, self.profile().spending.per_run, environment)
+
+    def document_folder(self) -> Path | None:
+        return Path(self.documents) if self.documents else None
 
     def embedder_facts(self) -> Mapping[str, Any]:
         """What a release says of its embedding model: role entry and fingerprint. Loads no model."""

@@ -18,6 +18,7 @@ from rich.progress import Progress
 
 from scholarlake import model_commands
 from scholarlake.console import (
+    DocumentsOption,
     DumpsOption,
     JsonOption,
     LakeOption,
@@ -71,14 +72,14 @@ def _project(module: str) -> Any:
 
 @app.command()
 def sample(
-    out_dir: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write: dumps/ and truth.json.")],
+    out_dir: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write: dumps/, documents/ and truth.json.")],
     papers: Annotated[int, typer.Option(min=1, help="Number of papers.")] = 1_200,
     parts: Annotated[int, typer.Option(min=1, help="Number of files.")] = 4,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 7,
     clean: Annotated[bool, typer.Option(help="No malformed lines, no compression.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Generate a sample dump: topics, citations, duplicates of every kind, malformed lines, and the true answers."""
+    """Generate a sample dump: topics, citations, duplicates of every kind, malformed lines, full texts, and the true answers."""
     from scholarlake.sample import facts_as_json, generate
 
     with _bar("records") as report:
@@ -86,13 +87,17 @@ def sample(
     if json:
         print_json(facts_as_json(facts))
     else:
-        out.print(f"{facts.lines:,} lines, {facts.papers:,} papers, in {out_dir / 'dumps'}; the answers in {out_dir / 'truth.json'}")
+        out.print(
+            f"{facts.lines:,} lines, {facts.papers:,} papers, in {out_dir / 'dumps'}; {facts.documents} files in {out_dir / 'documents'}; "
+            f"the answers in {out_dir / 'truth.json'}"
+        )
 
 
 @app.command()
 def build(
     lake: LakeOption = None,
     dumps: DumpsOption = None,
+    documents: DocumentsOption = None,
     profile: ProfileOption = None,
     to: Annotated[str, typer.Option("--to", help="Stop at this asset.")] = "release_diff",
     json: JsonOption = False,
@@ -102,7 +107,7 @@ def build(
 
     builder = _project("pipelines.build")
     with _build_progress(quiet=json) as listener:
-        outcome = builder.run(lake=lake, dumps=dumps, profile=profile, to=to, **listener)
+        outcome = builder.run(lake=lake, dumps=dumps, documents=documents, profile=profile, to=to, **listener)
     if json:
         print_json(outcome.to_dict())
     else:
@@ -115,6 +120,7 @@ def build(
 def plan(
     lake: LakeOption = None,
     dumps: DumpsOption = None,
+    documents: DocumentsOption = None,
     profile: ProfileOption = None,
     to: Annotated[str, typer.Option("--to", help="Plan up to this asset.")] = "release_diff",
     json: JsonOption = False,
@@ -122,7 +128,7 @@ def plan(
     """What a build would do and what it would take, before anything runs. Changes nothing."""
     from scholarlake.terminal import render_plan
 
-    found = _project("pipelines.build").planned(lake=lake, dumps=dumps, profile=profile, to=to).to_dict()
+    found = _project("pipelines.build").planned(lake=lake, dumps=dumps, documents=documents, profile=profile, to=to).to_dict()
     if json:
         print_json(found)
     else:
@@ -137,6 +143,7 @@ def backfill(
     anew: Annotated[bool, typer.Option("--anew", help="Start over where the same backfill was begun and not ended.")] = False,
     lake: LakeOption = None,
     dumps: DumpsOption = None,
+    documents: DocumentsOption = None,
     profile: ProfileOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -145,7 +152,9 @@ def backfill(
 
     wanted = [*(partitions or ()), *(shards.split(",") if shards else ())]
     with _build_progress(quiet=json) as listener:
-        outcome = _project("pipelines.build").run_backfill(asset, wanted, lake=lake, dumps=dumps, profile=profile, anew=anew, **listener)
+        outcome = _project("pipelines.build").run_backfill(
+            asset, wanted, lake=lake, dumps=dumps, documents=documents, profile=profile, anew=anew, **listener
+        )
     if json:
         print_json(outcome.to_dict())
     else:

@@ -23,6 +23,9 @@ LakeOption = Annotated[Path | None, typer.Option("--lake", envvar="SCHOLARLAKE_L
 DumpsOption = Annotated[
     str | None, typer.Option("--dumps", envvar="SCHOLARLAKE_DUMPS", help="Folder with the dump's parts, or s3://bucket/prefix, gs://….")
 ]
+DocumentsOption = Annotated[
+    Path | None, typer.Option("--documents", envvar="SCHOLARLAKE_DOCUMENTS", help="Folder with the full texts of papers.")
+]
 ProfileOption = Annotated[str | None, typer.Option("--profile", envvar="SCHOLARLAKE_PROFILE", help="Profile: a name or a file.")]
 ReleaseOption = Annotated[str, typer.Option("--release", help="Which release to read.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]

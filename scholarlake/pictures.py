@@ -193,6 +193,32 @@ def shard_sizes(sizes: Mapping[str, int], *, what: str = "papers") -> bytes:
 # -- the style -------------------------------------------------------------------------------------------------------
 
 
+def documents_by_format(counts: Mapping[str, int]) -> bytes:
+    """Documents by the format of their files."""
+    return _bars(counts, f"{sum(counts.values()):,} documents by format", "documents", BLUE)
+
+
+def documents_by_outcome(counts: Mapping[str, int]) -> bytes:
+    """What became of the documents: taken for a paper, or why not."""
+    return _bars(counts, f"{sum(counts.values()):,} documents by what became of them", "documents", ORANGE)
+
+
+def sentences_per_document(counts: ArrayLike) -> bytes:
+    """How many documents have how many sentences. counts: shape (documents,), sentences of each."""
+    values = np.asarray(counts, dtype=np.int64)
+    figure, axes = _canvas(6.4, 3.2)
+    if len(values):
+        axes.hist(values, bins=min(40, max(int(values.max()), 1)), color=BLUE, rwidth=0.9)
+        axes.xaxis.set_major_locator(_whole_numbers())
+        axes.yaxis.set_major_locator(_whole_numbers())
+    axes.set(xlabel="sentences", ylabel="documents")
+    _title(axes, f"{int(values.sum()) if len(values) else 0:,} sentences in {len(values):,} documents")
+    axes.xaxis.set_major_formatter(_thousands())
+    axes.yaxis.set_major_formatter(_thousands())
+    axes.grid(True, axis="y")
+    return _png(figure)
+
+
 def _canvas(width: float, height: float) -> tuple[Figure, Axes]:
     """A figure in inches. Not pyplot: it keeps figures in a global list, and is not safe in threads."""
     import matplotlib

@@ -82,6 +82,13 @@ class Spending(Section):
     per_run: float | None = Field(None, ge=0, description="in one build, backfill or run; nothing is sent that could cost more")
 
 
+class Documents(Section):
+    """How full texts are read."""
+
+    abstracts: bool = Field(True, description="whether the abstract of a selected paper without full text is its document")
+    max_bytes: int = Field(256 << 20, ge=1 << 10, description="a larger file, uncompressed, is listed and not read")
+
+
 class Schedules(Section):
     """When refreshes run by themselves, once switched on. Cron, UTC."""
 
@@ -108,6 +115,7 @@ class Profile(Section):
     selection: Selection = Selection()  # type: ignore[call-arg]
     spending: Spending = Spending()  # type: ignore[call-arg]
     retention: Retention = Retention()  # type: ignore[call-arg]
+    documents: Documents = Documents()  # type: ignore[call-arg]
     schedules: Schedules = Schedules()  # type: ignore[call-arg]
     watching: Watching = Watching()  # type: ignore[call-arg]
 

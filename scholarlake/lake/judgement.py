@@ -38,7 +38,7 @@ class Present:
     """
 
     lake: Lake
-    seen: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    seen: Mapping[str, Mapping[str | None, str]] = field(default_factory=dict)
     _receipts: dict[str, dict[str | None, Receipt]] = field(default_factory=dict, init=False, repr=False)
     _checks: dict[Key, dict[str, CheckOutcome]] = field(default_factory=dict, init=False, repr=False)
 
@@ -93,7 +93,7 @@ class Present:
     def _of(self, name: str) -> dict[str | None, Receipt]:
         if name not in self._receipts:
             if name in self.seen:
-                found = [_observed(name, key, version) for key, version in sorted(self.seen[name].items())]
+                found = [_observed(name, key, version) for key, version in sorted(self.seen[name].items(), key=lambda item: item[0] or "")]
             else:
                 found = list(receipts.read_all(self.lake, name))
             self._receipts[name] = {receipt.partition: receipt for receipt in found}
@@ -179,7 +179,7 @@ class Judgement:
         return Verdict(State.STALE, reason, refused) if reason else Verdict(State.FRESH)
 
 
-def _observed(name: str, partition: str, version: str) -> Receipt:
+def _observed(name: str, partition: str | None, version: str) -> Receipt:
     return Receipt(name, partition, receipts.DONE, STAGES[name].version, {}, data_version=version)
 
 

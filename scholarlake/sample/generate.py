@@ -16,6 +16,7 @@ import orjson
 
 from scholarlake.errors import SourceError
 from scholarlake.lake.files import write_json
+from scholarlake.sample.documents import write_documents
 from scholarlake.sample.draws import OUTSIDE, REJECT, Ints, hex_id, hex_ids, uniform
 from scholarlake.sample.faults import ODD_SHARE, bad_lines, bare_tokens, make_odd
 from scholarlake.sample.graph import Graph, make_graph
@@ -45,6 +46,7 @@ class SampleFacts:
     citations: int
     parts: int
     bytes: int
+    documents: int
     dumps: Path
     truth: Path
 
@@ -59,7 +61,8 @@ def generate(
     faults: bool = True,
     progress: Progress | None = None,
 ) -> SampleFacts:
-    """Write a dump of that many papers to out/dumps, and the true answers to out/truth.json (and out/truth).
+    """Write a dump of that many papers to out/dumps, full texts of some of them to out/documents, and the true answers to
+    out/truth.json (and out/truth).
 
     The same arguments give the same bytes. compression: "mixed" makes gzip, zstd and plain parts, "none" plain ones. faults: without them
     every line is a record of the usual shape, and its duplicates are those that a short SQL script gets right.
@@ -76,6 +79,7 @@ def generate(
         raise SourceError(f"{dumps} is not empty and holds no generated sample; name another folder")
     shutil.rmtree(dumps, ignore_errors=True)
     shutil.rmtree(out / "truth", ignore_errors=True)
+    shutil.rmtree(out / "documents", ignore_errors=True)
     write_json(out / "truth.json", {"unfinished": True})  # so that a killed run can be started again
     writing = _Writing(dumps, papers, parts, seed, compression, faults, progress or _silent)
     return writing.run(out)
@@ -140,6 +144,7 @@ class _Writing:
             citations=counts["citations"],
             parts=len(made),
             bytes=sum(part.path.stat().st_size for part in made),
+            documents=write_documents(out / "documents", self.scribe),
             dumps=out / "dumps",
             truth=out / "truth.json",
         )

@@ -166,6 +166,7 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
         ),
         "release_changes": frame_of("release_changes", [{**_PAIR, "change": "went", "key": "p0", "place": 1}]),
         "release_change_counts": frame_of("release_change_counts", [{**_PAIR, "went": 1, "fields": [{"name": "title", "rows": 1}]}]),
+        **_documents(shard),
         "faiss_ids": frame_of("faiss_ids", [{"paper_id": p, "shard": shard[p], "faiss_id": ids[p]} for p in papers]),
         "collections": frame_of(
             "collections",
@@ -183,6 +184,24 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
             ],
         ),
     }
+
+
+def _documents(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
+    """A file whose one document is p1's text, of a single sentence."""
+    file = {"file": "p1.txt", "position": 0, "bucket": "00", "checksum": "0" * 32, "content_hash": text_hash("text"), "format": "text"}
+    text = {"text": "A sentence.", "characters": 11, "sentences": 1, "extent": "full_text"}
+    span = {"start": 0, "end": 11}
+    blocks = [{"kind": "paragraph", "sections": [], "label": None, **span, "sentences": [span]}]
+    paper = {"paper_id": "p1", "shard": shard["p1"]}
+    rows: dict[str, dict[str, object]] = {
+        "document_manifest": {**file, "bytes": 11, "formats": ["text"], "documents": 1},
+        "document_sources": {**file, **text, "ids": ["p1"], "blocks": blocks},
+        "document_matches": {**file, **paper, "rule": "id", "outcome": "taken"},
+        "fulltexts": {**file, **text, **paper, "rule": "id"},
+        "documents": {**file, **text, **paper, "method": "text", "blocks": blocks},
+        "sentences": {**file, **text, **paper, **span, "sentence_id": "p1:0", "n": 0, "block": 0, "kind": "paragraph"},
+    }
+    return {name: frame_of(name, [{key: row[key] for key in row if key in table(name).columns}]) for name, row in rows.items()}
 
 
 def _reason(row: dict[str, object]) -> str:

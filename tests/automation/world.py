@@ -12,9 +12,9 @@ from pathlib import Path
 import dagster as dg
 from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
 
-from assets.sources import observe_dump
 from pipelines.definitions import definitions
 from pipelines.project import Places, open_instance
+from pipelines.refresh import observe_sources
 from scholarlake.lake.home import DAGSTER, Lake
 from scholarlake.lake.judgement import Judgement, Present
 from scholarlake.lake.stages import STAGES
@@ -72,7 +72,7 @@ class World:
         return Lake.open(self.folder / "lake")
 
     def look(self) -> None:
-        observe_dump(self.instance, self.places.resource())
+        list(observe_sources(self.instance, self.places.resource()))
 
     def tick(self) -> Asked:
         """One evaluation of every asset's condition: what it asks for, in the order of the graph."""

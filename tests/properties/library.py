@@ -17,10 +17,10 @@ import dagster as dg
 import pytest
 
 import assets
-from assets.sources import observe_dump
 from assets.stage import _MAKERS, Step
 from checks import ALL_CHECKS
 from checks.check import Subject, in_words
+from pipelines.refresh import observe_sources
 from resources.lake import LakeResource
 from scholarlake.lake import delta, receipts
 from scholarlake.lake.delta import Commit
@@ -50,7 +50,7 @@ class Library:
 
     def refresh(self, checking: Sequence[str] = ()) -> list[str]:
         """Look at the dump, make what is stale. What was made, in order. checking: assets whose checks are run as they are made."""
-        observe_dump(self.instance, self.resource)
+        list(observe_sources(self.instance, self.resource))
         settings = self.resource.settings()
         made: list[str] = []
         for name in STAGES:

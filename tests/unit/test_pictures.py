@@ -28,6 +28,10 @@ CASES: dict[str, Callable[[], bytes]] = {
     "rules": lambda: pictures.identity_rules({"representative": 10**6, "same_doi": 3, "title": 0}),
     "recall": lambda: pictures.recall_per_shard({f"{i:02d}": 0.8 + i / 600 for i in range(99)}, least=0.9),
     "no recall": lambda: pictures.recall_per_shard({}, least=0.9),
+    "formats": lambda: pictures.documents_by_format({"jats": 5, "markdown": 1}),
+    "outcomes": lambda: pictures.documents_by_outcome({"taken": 5, "not_in_corpus": 100_000}),
+    "sentences": lambda: pictures.sentences_per_document(DRAWN.integers(1, 900, 5_000)),
+    "no sentences": lambda: pictures.sentences_per_document([]),
     "sizes": lambda: pictures.shard_sizes({"00": 3, "01": 0}),
 }
 

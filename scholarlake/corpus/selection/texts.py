@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-import sentencex
 from numpy.typing import NDArray
 
 from scholarlake.corpus.selection.candidates import Candidates, Mask
 from scholarlake.corpus.selection.definition import Eligible
-from scholarlake.lake import contracts
+from scholarlake.documents.sentences import split
 
 BATCH_ROWS = 16_384
 
@@ -28,11 +27,10 @@ def eligible(candidates: Candidates, how: Eligible, among: Mask, *, needs_abstra
 def full_texts(candidates: Candidates) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Characters and sentences of every paper's full text, 0 where it has none."""
     characters, sentences = np.zeros(len(candidates), np.int64), np.zeros(len(candidates), np.int64)
-    if "fulltexts" in contracts.TABLES:
-        found = candidates.lake.scan("fulltexts").filter(extent="full_text").select("paper_id", "characters", "sentences")
-        known = candidates.numbered(found.collect(engine="streaming"))
-        characters[known["number"].to_numpy()] = known["characters"].to_numpy()
-        sentences[known["number"].to_numpy()] = known["sentences"].to_numpy()
+    found = candidates.lake.scan("fulltexts").filter(extent="full_text").select("paper_id", "characters", "sentences")
+    known = candidates.numbered(found.collect(engine="streaming"))
+    characters[known["number"].to_numpy()] = known["characters"].to_numpy()
+    sentences[known["number"].to_numpy()] = known["sentences"].to_numpy()
     return characters, sentences
 
 
@@ -45,7 +43,7 @@ def _enough_abstract(candidates: Candidates, how: Eligible, among: Mask) -> Mask
     abstracts = candidates.lake.scan("papers").select("paper_id", "abstract").join(wanted, on="paper_id", how="semi")
     for batch in abstracts.collect_batches(chunk_size=BATCH_ROWS, maintain_order=False, engine="streaming"):
         numbers = candidates.numbered(batch)["number"].to_numpy()
-        enough[numbers] = [len(sentencex.get_sentence_boundaries("en", text)) >= how.min_sentences for text in batch["abstract"]]  # type: ignore[attr-defined]
+        enough[numbers] = [len(split(text)) >= how.min_sentences for text in batch["abstract"]]
     return enough
 
 
