@@ -121,7 +121,17 @@ def _passed_over(lake: Lake, part: Part, kind: PassedOver, run: Commit) -> Inges
     rejects_written = delta.commit_staged(lake, "rejects", part.key, [], run)
     records_written = delta.commit_staged(lake, "records", part.key, [], run)
     return Ingested(
-        *(part.key, 0, 0, 0, {}, {}, part.file.bytes, 0, 0, 0, part.checksum),
+        part=part.key,
+        lines=0,
+        records=0,
+        rejects=0,
+        reasons={},
+        flags={},
+        bytes=part.file.bytes,
+        uncompressed_bytes=0,
+        covered_bytes=0,
+        between_bytes=0,
+        checksum=part.checksum,
         records_written=records_written,
         rejects_written=rejects_written,
         passed_over=kind.about,

@@ -88,3 +88,34 @@ def test_records_of_a_file_that_left_the_dump_are_found(lake: Lake) -> None:
     assert invariants.no_line_of_a_gone_part(lake).passed
     broken(lake, "dump_manifest", lambda rows: rows.filter(pl.col("dump_part") != OTHER))
     assert [row["dump_part"] for row in invariants.no_line_of_a_gone_part(lake).examples] == [OTHER]
+
+
+def in_array(lake: Lake) -> int:
+    """Make the other part an array, its records a comma and a line end apart. Returns how many bytes lie between them."""
+    moved = pl.when(dump_part=OTHER).then(2 + (pl.col("byte_offset") // (LINE + 1)) * (LINE + 2)).otherwise("byte_offset")
+    broken(lake, "records", lambda rows: rows.with_columns(byte_offset=moved, method=pl.lit("oag-json")))
+    return 2 + 2 + 3
+
+
+def test_what_lies_between_the_records_of_an_array_is_no_loss(lake: Lake) -> None:
+    between = in_array(lake)
+    assert invariants.every_byte_covered(lake, OTHER, between + 2 * LINE, between).passed
+    assert invariants.every_byte_covered(lake, "empty.json", 3, 3).passed
+
+
+def test_bytes_of_an_array_that_are_neither_record_nor_between_two_are_found(lake: Lake) -> None:
+    between = in_array(lake)
+    lost = invariants.every_byte_covered(lake, OTHER, between + 2 * LINE + 40, between)
+    assert lost.examples == ({"fault": "bytes of no record, and not between two", "bytes": 40},)
+    assert not invariants.every_byte_covered(lake, OTHER, between + 2 * LINE, None).passed, "the reader left no count of what lies between"
+    broken(lake, "records", lambda rows: rows.with_columns(byte_offset=pl.col("byte_offset").clip(upper_bound=LINE)))
+    assert "lines overlap" in [
+        example["fault"] for example in invariants.every_byte_covered(lake, OTHER, between + 2 * LINE, between).examples
+    ]
+
+
+def test_a_part_that_holds_something_else_is_said_to() -> None:
+    assert invariants.holds_papers(PART, "").passed
+    found = invariants.holds_papers(PART, "authors of OAG")
+    assert not found.passed
+    assert found.examples == ({"part": PART, "holds": "authors of OAG"},)
