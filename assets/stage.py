@@ -19,7 +19,7 @@ from dagster import AssetKey
 from assets import runs
 from assets.partitions import partitions_of
 from resources.lake import LakeResource
-from resources.pipes import pipes_environment
+from resources.pipes import reporting_by_pipes
 from scholarlake.errors import ScholarLakeError
 from scholarlake.lake import contracts, delta, locks, receipts
 from scholarlake.lake.artifacts import Artifact
@@ -153,7 +153,7 @@ def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage
     begun = receipts.begin(lake, stage.name, partition, code_version=code_version, inputs=inputs, run_id=context.run_id)
     with ExitStack() as sessions:
         tags = Tags(stage.name, partition or "", runs.work_of(context.run))
-        with resource.crew(tags, pipes_environment(context, sessions)) as models:
+        with resource.crew(tags, reporting_by_pipes(context, sessions)) as models:
             step = Step(
                 lake,
                 settings.profile,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ from pydantic import Field
 from scholarlake.lake.home import Lake
 from scholarlake.lake.stages import Settings
 from scholarlake.models.chat import Tags
+from scholarlake.models.child import Wrapping
 from scholarlake.models.config import ModelsFile
-from scholarlake.models.crew import Crew, Environment
+from scholarlake.models.crew import Crew
 from scholarlake.profile import Profile, load
 from scholarlake.sources.files import Folder, folder_at
 
@@ -45,9 +46,9 @@ class LakeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         """The files that define collections, by name."""
         return sorted(Path(self.collections).glob("*.yaml")) if self.collections else []
 
-    def crew(self, tags: Tags, environment: Environment) -> Crew:
+    def crew(self, tags: Tags, wrapping: Callable[[], Wrapping]) -> Crew:
         """The models of a step, with what they may spend."""
-        return Crew(ModelsFile.load(Path(self.models)), self.open(), tags, self.profile().spending.per_run, environment)
+        return Crew(ModelsFile.load(Path(self.models)), self.open(), tags, self.profile().spending.per_run, wrapping)
 
     def document_folder(self) -> Path | None:
         return Path(self.documents) if self.documents else None

@@ -5,20 +5,25 @@ What does not belong here: how such an engine is started and spoken to (`scholar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 
 import dagster as dg
 
+from scholarlake.models.child import Wrapping
 
-def pipes_environment(context: dg.AssetExecutionContext, until: ExitStack) -> Callable[[], Mapping[str, str]]:
-    """What gives a child process the environment variables by which it reports to a step, until the stack is left.
+SCRIPT = Path(__file__).with_name("pipes_child.py")
+
+
+def reporting_by_pipes(context: dg.AssetExecutionContext, until: ExitStack) -> Callable[[], Wrapping]:
+    """How an engine is started so that it reports to a step, until the stack is left.
 
     A session is opened only when an engine is started: most steps start none.
     """
 
-    def opened() -> Mapping[str, str]:
+    def opened() -> Wrapping:
         session = until.enter_context(dg.open_pipes_session(context, dg.PipesEnvContextInjector(), dg.PipesTempFileMessageReader()))
-        return session.get_bootstrap_env_vars()
+        return Wrapping(SCRIPT, session.get_bootstrap_env_vars())
 
     return opened

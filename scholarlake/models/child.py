@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,17 @@ from scholarlake.errors import ModelError
 LINE_BYTES = 256 << 20  # of one message, at most
 _LAST_WORDS = 4_000  # bytes of the log that are looked at
 _ENDING_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Wrapping:
+    """What an engine's script is started by, where somebody wants to hear from it. script: run with the engine's script as its argument."""
+
+    script: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def command(self, python: str, script: Path) -> list[str]:
+        return [python, *([] if self.script is None else [str(self.script)]), str(script)]
 
 
 class Child:

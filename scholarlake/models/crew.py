@@ -5,7 +5,7 @@ What does not belong here: reading the models file (`config.py`), what a role is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
@@ -15,28 +15,32 @@ from scholarlake.lake.home import Lake
 from scholarlake.models.budget import Budget
 from scholarlake.models.chat import Engine, Tags
 from scholarlake.models.chat_model import ChatModel
+from scholarlake.models.child import Wrapping
 from scholarlake.models.config import EMBEDDER, POOL, Binding, ChatEndpoint, ModelsFile, open_embedder, secret
 from scholarlake.models.ledger import Ledger
 from scholarlake.models.metering import MeteredEmbedder
-
-Environment = Callable[[], Mapping[str, str]]
 
 
 class Crew:
     """The roles of a models file at work on a lake. A context manager: engines and the ledger are open from their first use to its end.
 
     per_run: what all work under the run of these tags may cost, in the currency of the prices; None is no limit.
-    environment: more environment variables for an engine that runs as a child process, asked for when one is started.
+    wrapping: how an engine that runs as a child process is started by somebody who wants to hear from it; asked for when one is.
     """
 
     def __init__(
-        self, models: ModelsFile, lake: Lake, tags: Tags | None = None, per_run: float | None = None, environment: Environment = dict
+        self,
+        models: ModelsFile,
+        lake: Lake,
+        tags: Tags | None = None,
+        per_run: float | None = None,
+        wrapping: Callable[[], Wrapping] = Wrapping,
     ) -> None:
         self.models = models
         self.tags = tags or Tags()
         self._lake = lake
         self._per_run = per_run
-        self._environment = environment
+        self._wrapping = wrapping
         self._opened: dict[tuple[str, int], ChatModel | MeteredEmbedder] = {}
 
     def __enter__(self) -> Self:
@@ -103,18 +107,18 @@ class Crew:
         limits = list(self._budgets)
         if binding.budget is not None:
             limits.append(Budget(f"role {role} in this run", binding.budget, lambda: self.ledger.spent(self.tags.run, role)))
-        engine = engine_of(self.models, endpoint, name, self._environment)
+        engine = engine_of(self.models, endpoint, name, self._wrapping)
         sampling = self.models.sampling(binding)
         return ChatModel(role, name, endpoint, engine, self.ledger, sampling=sampling, tags=self.tags, budgets=limits)
 
 
-def engine_of(models: ModelsFile, endpoint: ChatEndpoint, name: str, environment: Environment = dict) -> Callable[[], Engine]:
+def engine_of(models: ModelsFile, endpoint: ChatEndpoint, name: str, wrapping: Callable[[], Wrapping] = Wrapping) -> Callable[[], Engine]:
     """What makes the back end of an endpoint, once it is needed; a missing key is found at once. Only the one wanted is imported."""
     key = secret(endpoint, name)
     if endpoint.backend == "vllm":
         from scholarlake.models.vllm_chat import VllmChat
 
-        return lambda: VllmChat(endpoint, name, models.folder, environment)
+        return lambda: VllmChat(endpoint, name, models.folder, wrapping)
     if endpoint.backend == "llama":
         from scholarlake.models.llama_chat import LlamaChat
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from scholarlake.errors import ModelError
 from scholarlake.models.chat import Call, Fault, Reply
-from scholarlake.models.child import Child, interpreter
+from scholarlake.models.child import Child, Wrapping, interpreter
 from scholarlake.models.config import ChatEndpoint
 from scholarlake.models.openai_chat import spoken
 from scholarlake.models.troubles import rejection
@@ -28,11 +28,11 @@ SCRIPT = Path(__file__).with_name("vllm_child.py")
 class VllmChat:
     """One model. Started again where it ends unasked; given up where it does so before it has answered anything."""
 
-    def __init__(self, endpoint: ChatEndpoint, name: str, folder: Path, environment: Callable[[], Mapping[str, str]] = dict) -> None:
+    def __init__(self, endpoint: ChatEndpoint, name: str, folder: Path, wrapping: Callable[[], Wrapping] = Wrapping) -> None:
         self.name = name
         self._endpoint = endpoint
         self._folder = folder
-        self._environment = environment
+        self._wrapping = wrapping
         self._child: Child | None = None
         self._hearing: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
@@ -92,7 +92,9 @@ class VllmChat:
         vllm = self._endpoint.vllm
         if self._child is not None:
             self._child.close()
-        self._child = Child(self.name, [interpreter(vllm.python, self._folder), str(SCRIPT)], {**vllm.environment, **self._environment()})
+        wrapping = self._wrapping()
+        command = wrapping.command(interpreter(vllm.python, self._folder), SCRIPT)
+        self._child = Child(self.name, command, {**vllm.environment, **wrapping.environment})
         self._answered = 0
         configuration = {
             "model": model_path(self._endpoint.model, self._folder),

@@ -4,59 +4,62 @@ The first line on its input is its configuration: model, revision, engine (argum
 {"ready": {…}}. Then every line is a request: id, messages, schema, sampling, template (arguments of the chat template); requests join
 those under way as they come (continuous batching), and are answered as they finish: id, text, finish, tokens_in, tokens_out, or
 id and error. {"forget": id} gives one up. It ends when its input ends, or with its parent.
-
-Where Dagster Pipes is in the environment, it reports to the step that uses it.
 """
 
-import contextlib
 import json
 import os
 import queue
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 REPORT_SECONDS = 10.0
 
 
-def main() -> None:
+Say = Callable[[str], object]
+Tell = Callable[[dict[str, int]], object]
+
+
+def log(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def main(say: Say = log, tell: Tell = lambda _: None) -> None:
+    """Serve the engine. say: where progress goes, in lines; tell: is told what was done, at the end."""
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what the engine prints is log
     watch_parent()
     config = json.loads(sys.stdin.readline())
-    with contextlib.ExitStack() as until:
-        pipes = opened_pipes(until)
-        began = time.monotonic()
-        try:
-            engine = Engine(config, replies)
-        except Exception as fault:
-            print(json.dumps({"error": f"vLLM can't load {config['model']} ({one_line(fault)})"}), file=replies, flush=True)
-            return
-        seconds = round(time.monotonic() - began, 1)
-        if pipes is not None:
-            pipes.log.info(f"vLLM has loaded {config['model']} in {seconds} s")
-        print(json.dumps({"ready": {"seconds": seconds}}), file=replies, flush=True)
-        serve(engine, pipes)
+    began = time.monotonic()
+    try:
+        engine = Engine(config, replies)
+    except Exception as fault:
+        print(json.dumps({"error": f"vLLM can't load {config['model']} ({one_line(fault)})"}), file=replies, flush=True)
+        return
+    seconds = round(time.monotonic() - began, 1)
+    say(f"vLLM has loaded {config['model']} in {seconds} s")
+    print(json.dumps({"ready": {"seconds": seconds}}), file=replies, flush=True)
+    serve(engine, say)
+    tell(engine.facts())
 
 
-def serve(engine: "Engine", pipes: Any) -> None:
+def serve(engine: "Engine", say: Say) -> None:
     """Take requests and step the engine until the input has ended."""
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     threading.Thread(target=read, args=(lines,), daemon=True).start()
-    reported = time.monotonic()
+    said = time.monotonic()
     while True:
         while not engine.busy or not lines.empty():
             line = lines.get()
             if line is None:
-                if pipes is not None:
-                    pipes.report_custom_message(engine.facts())
                 return
             engine.take(json.loads(line))
         engine.step()
-        if pipes is not None and time.monotonic() - reported > REPORT_SECONDS:
-            reported = time.monotonic()
-            pipes.log.info(f"vLLM: {engine.facts()}")
+        if time.monotonic() - said > REPORT_SECONDS:
+            said = time.monotonic()
+            say(f"vLLM: {engine.facts()}")
 
 
 class Engine:
@@ -128,18 +131,6 @@ def read(lines: "queue.SimpleQueue[str | None]") -> None:
     for line in sys.stdin:
         lines.put(line)
     lines.put(None)
-
-
-def opened_pipes(until: contextlib.ExitStack) -> Any:
-    """The way to the Dagster step that uses this process; None where there is none."""
-    if "DAGSTER_PIPES_CONTEXT" not in os.environ:
-        return None
-    try:
-        from dagster_pipes import open_dagster_pipes
-    except ImportError:
-        print("dagster-pipes is not installed here: nothing is reported to Dagster", file=sys.stderr)
-        return None
-    return until.enter_context(open_dagster_pipes())
 
 
 def one_line(fault: BaseException) -> str:
