@@ -9,12 +9,15 @@ What does not belong here: which versions a release pins, and what a change mean
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
+import pyarrow.parquet as pq
 
 from scholarlake.lake.content import row_hashes
 from scholarlake.lake.contracts import Table
@@ -22,9 +25,13 @@ from scholarlake.lake.table_files import TableFile, files_of, open_version
 
 BATCH_ROWS = 20_000
 """Rows decoded at a time while they are hashed."""
+BUCKET_ROWS = 4_000_000
+"""Hashes of both sides that are met at a time."""
 COMPARED_ROWS = 200_000
 """Changed rows whose fields are compared at a time."""
-AT, AT_BEFORE, FIELDS = "@at", "@at_before", "@fields"
+AT, AT_BEFORE, FIELDS, NTH = "@at", "@at_before", "@fields", "@nth"
+Hashes = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -44,26 +51,38 @@ class Side:
     paths: tuple[Path, ...]
     sizes: tuple[int, ...]
 
-    def hashes(self, columns: Sequence[str]) -> pl.Series:
+    def hashes(self, columns: Sequence[str]) -> Hashes:
         """The hash of every row over some columns."""
-        found = [
-            row_hashes(batch.select(columns))
-            for path in self.paths
-            for batch in self._scan(path, columns).collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
-        ]
-        return pl.concat(found).alias("hash") if found else pl.Series("hash", [], dtype=pl.UInt64)
+        found = np.empty(sum(self.sizes), dtype=np.uint64)
+        done = 0
+        for path in self.paths:
+            for batch in self._scan(path, columns).collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
+                found[done : done + batch.height] = row_hashes(batch.select(columns)).to_numpy()
+                done += batch.height
+        return found
 
     def take(self, rows: pl.Series, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of the rows of these numbers, in their order."""
-        found = []
+        found = [pl.DataFrame(schema={AT: pl.Int64, **{name: self.contract.schema[name] for name in columns}})]
         for path, start, size in zip(self.paths, accumulate(self.sizes, initial=0), self.sizes, strict=False):
             here = rows.filter((rows >= start) & (rows < start + size)) - start
             if len(here):
-                chosen = self._scan(path, columns).filter(pl.col(AT).is_in(here.cast(pl.UInt32).implode())).collect()
-                found.append(chosen.with_columns(pl.col(AT).cast(pl.Int64) + start))
-        typed = pl.DataFrame(schema={AT: pl.Int64, **{name: self.contract.schema[name] for name in columns}})
-        taken = pl.concat([typed, *found])
-        return rows.cast(pl.Int64).alias(AT).to_frame().join(taken, on=AT, how="left", maintain_order="left").select(columns)
+                found += [batch.with_columns(pl.col(AT) + start) for batch in self._chosen(path, here.cast(pl.Int64).sort(), columns)]
+        return rows.cast(pl.Int64).alias(AT).to_frame().join(pl.concat(found), on=AT, how="left", maintain_order="left").select(columns)
+
+    def _chosen(self, path: Path, rows: pl.Series, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Some rows of a file, by sorted numbers, from no more of its row groups than have any."""
+        metadata = pq.read_metadata(path)
+        groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+        for start, size in zip(accumulate(groups, initial=0), groups, strict=False):
+            first, beyond = (int(rows.search_sorted(edge)) for edge in (start, start + size))
+            if first == beyond:
+                continue
+            for batch in self._scan(path, columns).slice(start, size).collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
+                wanted = rows[first:beyond].alias(AT).to_frame()
+                chosen = batch.with_columns(pl.col(AT).cast(pl.Int64)).join(wanted, on=AT, how="semi")
+                # Texts that are left of a batch hold on to the bytes of all of it: through Arrow they keep their own.
+                yield pl.DataFrame(chosen.to_arrow(compat_level=pl.CompatLevel.oldest()), schema=chosen.schema)
 
     def _scan(self, path: Path, columns: Sequence[str]) -> pl.LazyFrame:
         """A file's columns with the number of each row in it. A column that the file was written without is null."""
@@ -104,10 +123,8 @@ class Differing:
         contract = self.contract
         moving = contract.key if contract.matched_by else ()
         compared = [name for name in contract.compared_columns if name not in moving]
-        old, new = (_numbered(side.hashes(compared), repeats=bool(moving)) for side in (self.before, self.after))
-        met = [name for name in old.columns if name != AT]
-        left = self._known(self.before, old.join(new, on=met, how="anti")[AT])
-        came = self._known(self.after, new.join(old, on=met, how="anti")[AT])
+        old, new = _without_equal(self.before.hashes(compared), self.after.hashes(compared))
+        left, came = self._known(self.before, old), self._known(self.after, new)
         by = _matched(contract)
         pairs = came.join(left.select(*by, pl.col(AT).alias(AT_BEFORE)), on=by, how="inner", nulls_equal=True)
         went = left.join(pairs, on=by, how="anti", nulls_equal=True)
@@ -171,15 +188,30 @@ def _side(contract: Table, partition: str | None, version: Version | None, files
     return Side(contract, partition, tuple(file.path(folder) for file in files), tuple(file.rows for file in files))
 
 
-def _numbered(hashes: pl.Series, *, repeats: bool) -> pl.DataFrame:
-    """Hashes with the number of their row; where equal rows may repeat, with the number of the repeat."""
-    frame = hashes.to_frame().with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(AT))
-    return frame.with_columns(_nth(["hash"])) if repeats else frame
+def _without_equal(old: Hashes, new: Hashes) -> tuple[pl.Series, pl.Series]:
+    """The numbers of the rows of each side whose hash the other lacks. Of equal rows, as many are left over as are more than there."""
+    buckets = 1 << ((len(old) + len(new)) // BUCKET_ROWS).bit_length()
+    lonely: tuple[list[Rows], list[Rows]] = ([], [])
+    for bucket in range(buckets):
+        rows = [np.flatnonzero(hashes & np.uint64(buckets - 1) == bucket) for hashes in (old, new)]
+        rows = [at[np.argsort(hashes[at])] for hashes, at in zip((old, new), rows, strict=True)]
+        mine, theirs = old[rows[0]], new[rows[1]]
+        lonely[0].append(rows[0][_surplus(mine, theirs)])
+        lonely[1].append(rows[1][_surplus(theirs, mine)])
+    left, right = (pl.Series(AT, np.sort(np.concatenate(found)), dtype=pl.Int64) for found in lonely)
+    return left, right
+
+
+def _surplus(mine: Hashes, theirs: Hashes) -> npt.NDArray[np.bool_]:
+    """Which of some sorted hashes are more than the others have of the same."""
+    nth = np.arange(len(mine)) - np.searchsorted(mine, mine, "left")
+    there: npt.NDArray[np.int64] = np.searchsorted(theirs, mine, "right") - np.searchsorted(theirs, mine, "left")
+    return nth >= there
 
 
 def _nth(columns: Sequence[str]) -> pl.Expr:
-    return pl.int_range(pl.len()).over(columns).alias("@nth")
+    return pl.int_range(pl.len()).over(columns).alias(NTH)
 
 
 def _matched(contract: Table) -> list[str]:
-    return [*contract.matched_by, "@nth"] if contract.matched_by else list(contract.key)
+    return [*contract.matched_by, NTH] if contract.matched_by else list(contract.key)

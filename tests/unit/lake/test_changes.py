@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scholarlake.errors import LakeError
-from scholarlake.lake import contracts, delta
+from scholarlake.lake import changes, contracts, delta
 from scholarlake.lake.changes import AT, AT_BEFORE, FIELDS, Changes, Version, compare
 from scholarlake.lake.home import Lake
 from tests.unit.small_lake import frame
@@ -55,9 +55,18 @@ def said(changes: list[Changes], *key: str) -> dict[str, Any]:
         st.dictionaries(st.sampled_from([f"p{n}" for n in range(8)]), st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=8),
         min_size=2,
         max_size=4,
-    )
+    ),
+    bucket_rows=st.sampled_from([1, 3, 1_000]),
 )
-def test_what_is_found_is_what_comparing_all_rows_finds(states: list[Degrees], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_what_is_found_is_what_comparing_all_rows_finds(
+    states: list[Degrees], bucket_rows: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(changes, "BUCKET_ROWS", bucket_rows)
+        compare_all(states, tmp_path_factory)
+
+
+def compare_all(states: list[Degrees], tmp_path_factory: pytest.TempPathFactory) -> None:
     lake = Lake.create(tmp_path_factory.mktemp("lake"), 2)
     versions = []
     for papers in states:
