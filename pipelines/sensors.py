@@ -59,7 +59,7 @@ def collection_sensor(watching: Watching) -> dg.SensorDefinition:
             count = observe_collections(context.instance, lake)
         except ScholarLakeError as fault:
             return dg.SkipReason(str(fault))
-        return dg.SkipReason(f"{count} collections")
+        return dg.SkipReason(f"collections: {count}")
 
     return looked
 

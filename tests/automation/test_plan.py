@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.plan import Plan, plan
+from scholarlake.corpus.selection.definition import CollectionError
 from scholarlake.lake import receipts
 from tests.automation.test_backfill import runner
 from tests.automation.world import PARTS, PROFILE, World, copy_of, record, world
@@ -74,6 +75,15 @@ def test_texts_that_are_not_cached_are_counted_each_once(settled: World) -> None
     estimates = [one.estimate for one in found.planned if one.asset == "embeddings" and one.state == "stale"]
     assert sum(one.texts for one in estimates if one) == 2
     assert all(one is not None and one.exact and one.tokens > 0 for one in estimates)
+
+
+def test_a_collection_s_file_is_planned_alone_and_a_bad_one_is_refused(settled: World) -> None:
+    settled.define("young", "where: {years: {from: 2001}}")
+    assert stale(plan(settled.places)) == [("collections", None, "collection_file changed")]
+    assert receipts.read(settled.lake, "collection_file", "young") is None
+    settled.define("odd", "where: {years: {from: 1}}")
+    with pytest.raises(CollectionError, match=r"odd.yaml: where.years.from"):
+        plan(settled.places)
 
 
 def test_a_part_that_left_is_planned_as_gone(settled: World) -> None:

@@ -56,6 +56,36 @@ def events(of: World, part: str) -> int:
     return len(found.records)
 
 
+def test_a_collection_s_file_is_seen_to_come_change_and_go(fresh: World) -> None:
+    def glance() -> str:
+        places = fresh.places
+        sensor = definitions(places).get_repository_def().get_sensor_def("collection_sensor")
+        result = sensor(dg.build_sensor_context(instance=fresh.instance, resources={"lake": places.resource()}))
+        assert isinstance(result, dg.SkipReason)
+        return str(result.skip_message)
+
+    def known() -> dict[str | None, str]:
+        return {receipt.partition: receipt.data_version for receipt in receipts.read_all(fresh.lake, "collection_file")}
+
+    assert (glance(), known()) == ("collections: 0", {})
+    fresh.define("young", "where: {years: {from: 2001}}")
+    fresh.define("old", "where: {years: {to: 1990}}")
+    assert glance() == "collections: 2"
+    before = known()
+    assert set(before) == set(fresh.instance.get_dynamic_partitions("collection")) == {"young", "old"}
+    fresh.define("young", "where: {years: {from: 2002}}")
+    glance()
+    assert {name for name, version in known().items() if before[name] != version} == {"young"}
+    fresh.define("young", "where: {years: {from: 1}}")
+    assert glance().startswith("young.yaml: where.years.from")
+    (fresh.collections / "old.yaml").unlink()
+    assert set(known()) == {"young", "old"}, "while one can't be read, none is reported"
+    fresh.define("young", "where: {years: {from: 2001}}")
+    assert glance() == "collections: 1"
+    assert known() == {"young": before["young"]}
+    assert fresh.instance.get_dynamic_partitions("collection") == ["young"]
+
+
 def test_a_new_part_is_a_new_key_and_an_unchanged_one_is_no_event(fresh: World) -> None:
     watch = Watch(fresh)
     assert watch.glance() == "2 parts in the dump, 2 new or changed, 0 gone"

@@ -61,11 +61,20 @@ class World:
         return self.folder / "dumps"
 
     @property
+    def collections(self) -> Path:
+        return self.folder / "collections"
+
+    def define(self, name: str, said: str) -> None:
+        """Write the file of a collection."""
+        self.collections.mkdir(exist_ok=True)
+        (self.collections / f"{name}.yaml").write_text(f"title: A title\nabout: What for\n{said}\n")
+
+    @property
     def places(self) -> Places:
         profile, models = self.folder / "tiny.yaml", self.folder / "models.yaml"
         profile.write_text(self.profile)
         models.write_text(HASHING)
-        return Places(lake=self.folder / "lake", dumps=self.dumps, profile=str(profile), models=models)
+        return Places(lake=self.folder / "lake", dumps=self.dumps, profile=str(profile), models=models, collections=self.collections)
 
     @property
     def lake(self) -> Lake:

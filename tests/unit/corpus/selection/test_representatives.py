@@ -19,10 +19,11 @@ from scholarlake.corpus.selection import representatives
 from scholarlake.corpus.selection.choice import Choice, Tools
 from scholarlake.corpus.selection.definition import Representatives, Where
 from scholarlake.corpus.selection.representatives import centres, choose, interleaved
+from scholarlake.lake import delta
 from scholarlake.lake.home import Lake
 from tests.e2e.building import ROOT
 from tests.unit.corpus.selection.choosing import ids, lake_of, tools_for
-from tests.unit.small_lake import paper
+from tests.unit.small_lake import COMMIT, frame, paper
 
 SUBJECTS = (
     "black hole entropy and horizons",
@@ -81,6 +82,25 @@ def test_eligible_is_who_has_a_title_an_abstract_and_a_text(tmp_path: Path) -> N
 def test_where_no_abstract_may_stand_for_it_a_paper_without_full_text_is_not_eligible(tools: Tools) -> None:
     choice = choose(tools, None, settled(text="full_text"))
     assert (ids(tools, choice), choice.matched, choice.shortfall) == ([], 0, "only 0 papers are eligible")
+
+
+def test_a_full_text_makes_eligible_and_a_document_that_holds_an_abstract_alone_does_not(tmp_path: Path) -> None:
+    lake = lake_of(
+        tmp_path / "lake", [paper(name, f"On {name}", abstract="An abstract.") for name in ("whole", "abstract", "none")], shards=1
+    )
+    held = [
+        {"paper_id": name, "shard": "00", "extent": extent, "characters": characters, "sentences": 12}
+        for name, extent, characters in (("whole", "full_text", 2_500), ("abstract", "abstract", 2_500))
+    ]
+    delta.write_partition(lake, "fulltexts", "00", frame("fulltexts", held), COMMIT)
+    tools = tools_for(lake)
+    assert ids(tools, choose(tools, None, settled(text="full_text"))) == ["whole"]
+    assert ids(tools, choose(tools, None, settled(text="full_text", min_characters=2_501))) == []
+    assert ids(tools, choose(tools, None, settled(text="full_text", min_sentences=13))) == []
+    assert sorted(ids(tools, choose(tools, None, settled(text="abstract")))) == ["abstract", "none", "whole"]
+    # A full text that is too short is not made good by an abstract: that stands for one that is missing.
+    assert ids(tools, choose(tools, None, settled(text="abstract", min_characters=13))) == ["whole"]
+    assert ids(tools, choose(tools, None, settled(text="abstract", min_characters=2_501))) == []
 
 
 # -- clusters
