@@ -14,7 +14,7 @@ import xxhash
 
 from scholarlake.lake import xxh3
 from scholarlake.sources.identifiers import identifier
-from scholarlake.sources.plain import Bytes, Integers, Mask, bounds_of
+from scholarlake.sources.plain import Bytes, Integers, Mask, as_arrow, bounds_of
 from scholarlake.sources.text import full_text
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
@@ -157,7 +157,7 @@ def author_keys(authors: list[AuthorRow]) -> list[int]:
     return sorted({key for _, name, _, _ in authors if name and (key := author_key(name)) is not None})
 
 
-def keys_of_names(names: pa.StringArray) -> tuple[Integers, Mask]:
+def keys_of_names(names: pa.LargeStringArray) -> tuple[Integers, Mask]:
     """`author_key` of each name, and which names have one. Names as most are written are folded all at once."""
     bounds, data = bounds_of(names)
     keys, keyed = np.zeros(len(names), dtype=np.int64), np.zeros(len(names), dtype=bool)
@@ -168,7 +168,7 @@ def keys_of_names(names: pa.StringArray) -> tuple[Integers, Mask]:
     keys[said[usual]] = xxh3.keys_of(folded, folded_bounds).view(np.int64)
     keyed[said[usual]] = True
     rest = said[~usual]
-    for place, name in zip(rest.tolist(), pl.Series(names.take(pa.array(rest))).to_list(), strict=True):
+    for place, name in zip(rest.tolist(), pl.Series(names.take(as_arrow(rest))).to_list(), strict=True):
         key = author_key(name)
         if key is not None:
             keys[place], keyed[place] = key, True
@@ -178,7 +178,7 @@ def keys_of_names(names: pa.StringArray) -> tuple[Integers, Mask]:
 def _fold_usual(data: Bytes, starts: Integers, stops: Integers) -> tuple[Mask, Bytes, Integers]:
     """Which names are written as `_USUAL_NAME` has it, and these as `fold_name` folds them: one run of bytes, and the bounds in it."""
     padded = np.append(data, np.zeros(_WORD_BYTES, dtype=np.uint8))
-    lower = padded | np.uint8(0x20)  # of what is no letter, only the blank is used, which it does not change
+    lower: Bytes = padded | np.uint8(0x20)  # of what is no letter, only the blank is used, which it does not change
     letter = (lower[: len(data)] - np.uint8(ord("a"))) < 26  # below an "a" it wraps around
     places = np.arange(len(data))
     first_end = np.minimum.reduceat(np.where(letter, len(data), places), starts)  # where what is no letter comes first, and last
@@ -190,7 +190,7 @@ def _fold_usual(data: Bytes, starts: Integers, stops: Integers) -> tuple[Mask, B
     usual &= (first_end - starts < _CAPITALS) | (padded[starts + 1] == lower[starts + 1])
     usual &= ~_are_among(_FIRST_WORDS, lower, starts, first_end) & ~_are_among(_LAST_WORDS, lower, family, stops)
     family, lengths = family[usual], (stops - family)[usual] + 2
-    bounds = np.append(0, np.cumsum(lengths))
+    bounds: Integers = np.append(0, np.cumsum(lengths))
     folded = lower[np.arange(bounds[-1]) + np.repeat(family - bounds[:-1], lengths)]
     folded[bounds[1:] - 2] = ord(" ")
     folded[bounds[1:] - 1] = lower[starts[usual]]

@@ -13,7 +13,7 @@ import pyarrow as pa
 from scholarlake.lake import xxh3
 from scholarlake.lake.contracts import RECORDS, REJECTS, Author
 from scholarlake.lake.xxh3 import Hashes
-from scholarlake.sources.plain import Integers, bounds_of
+from scholarlake.sources.plain import Integers, as_arrow, bounds_of, texts_of
 from scholarlake.sources.record import RecordRow
 
 _AUTHOR_FIELDS = tuple(field.name for field in Author.fields)
@@ -24,7 +24,7 @@ def signed(keys: Hashes) -> pl.Series:
     return pl.Series(keys.view(np.int64))
 
 
-def keys_of(texts: pa.StringArray) -> Hashes:
+def keys_of(texts: pa.LargeStringArray) -> Hashes:
     """XXH3-64 of each text's UTF-8, unsigned. A null reads as an empty text."""
     bounds, data = bounds_of(texts)
     return xxh3.keys_of(data, bounds)
@@ -32,7 +32,7 @@ def keys_of(texts: pa.StringArray) -> Hashes:
 
 def list_column(offsets: Integers, values: pa.Array) -> pl.Series:
     """A list column out of its flat values; row i holds values[offsets[i]:offsets[i + 1]]."""
-    return pl.Series(pa.LargeListArray.from_arrays(pa.array(offsets), values))
+    return pl.Series(pa.LargeListArray.from_arrays(as_arrow(offsets), values))
 
 
 def offsets_of(lists: Sequence[Sequence[Any]]) -> Integers:
@@ -50,16 +50,15 @@ def row_columns(rows: Sequence[RecordRow]) -> dict[str, pl.Series]:
         if not isinstance(RECORDS.schema[name], pl.List)
     }
     for name in ("keywords", "urls", "flags"):
-        columns[name] = list_column(offsets_of(given[name]), pa.array(list(chain.from_iterable(given[name])), pa.string()))
+        columns[name] = list_column(offsets_of(given[name]), texts_of(list(chain.from_iterable(given[name]))))
     columns["authors"] = _authors(given["authors"])
-    columns["author_keys"] = list_column(
-        offsets_of(given["author_keys"]), pa.array(list(chain.from_iterable(given["author_keys"])), pa.int64())
-    )
-    references = pa.array(list(chain.from_iterable(given["references"])), pa.string())
+    keys = np.array(list(chain.from_iterable(given["author_keys"])), dtype=np.int64)
+    columns["author_keys"] = list_column(offsets_of(given["author_keys"]), as_arrow(keys))
+    references = texts_of(list(chain.from_iterable(given["references"])))
     bounds = offsets_of(given["references"])
     columns["references"] = list_column(bounds, references)
-    columns["reference_keys"] = list_column(bounds, pa.array(keys_of(references).view(np.int64)))
-    columns["record_key"] = signed(keys_of(pa.array(given["record_id"], pa.string())))
+    columns["reference_keys"] = list_column(bounds, as_arrow(keys_of(references).view(np.int64)))
+    columns["record_key"] = signed(keys_of(texts_of(given["record_id"])))
     return columns
 
 
@@ -83,7 +82,7 @@ def records_of(frames: Sequence[pl.DataFrame], **same: str) -> pl.DataFrame:
 
 def _authors(lists: Sequence[Sequence[tuple[str | None, ...]]]) -> pl.Series:
     authors = list(chain.from_iterable(lists))
-    fields = [pa.array([author[place] for author in authors], pa.string()) for place in range(len(_AUTHOR_FIELDS))]
+    fields = [texts_of([author[place] for author in authors]) for place in range(len(_AUTHOR_FIELDS))]
     return list_column(offsets_of(lists), pa.StructArray.from_arrays(fields, _AUTHOR_FIELDS))
 
 

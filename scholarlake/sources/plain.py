@@ -5,10 +5,11 @@ What is not found is plain: printable ASCII, single spaces inside, no markup, no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -27,16 +28,39 @@ _NULLS_BEGIN = np.zeros(256, dtype=bool)
 _NULLS_BEGIN[[word[0] for word in _NULL_WORDS]] = True
 
 
-def bounds_of(texts: pa.StringArray) -> tuple[Integers, Bytes]:
+# Arrow's own ways from and to Python and NumPy import pandas, which takes a process a second and 60 MB. These do not.
+
+
+def as_arrow(values: np.ndarray[Any, Any]) -> pa.Array:
+    """Whole numbers or truth values, none of them null."""
+    if values.dtype == bool:
+        return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(np.packbits(values, bitorder="little"))])
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def texts_of(texts: Sequence[str | None]) -> pa.LargeStringArray:
+    return pl.Series(texts, dtype=pl.String).to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def as_numpy(values: pa.Array) -> np.ndarray[Any, Any]:
+    """Numbers or truth values; a null number is NaN."""
+    return pl.Series(values).to_numpy()
+
+
+def nulls_of(values: pa.Array) -> Mask:
+    return as_numpy(values.is_null()) if values.null_count else np.zeros(len(values), dtype=bool)
+
+
+def bounds_of(texts: pa.LargeStringArray) -> tuple[Integers, Bytes]:
     """Where each text begins, and the last one ends, in the bytes that they lie in. A null is as long as an empty text."""
     _, offsets, content = texts.buffers()
     if not len(texts) or content is None:
         return np.zeros(len(texts) + 1, dtype=np.int64), np.empty(0, dtype=np.uint8)
-    bounds = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+    bounds = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
     return bounds - bounds[0], np.frombuffer(content, dtype=np.uint8)[bounds[0] : bounds[-1]]
 
 
-def odd_texts(texts: pa.StringArray) -> Mask:
+def odd_texts(texts: pa.LargeStringArray) -> Mask:
     """Which texts `full_text` might change, or begin with a brace."""
     bounds, data = bounds_of(texts)
     said = np.flatnonzero(np.diff(bounds))
@@ -50,7 +74,7 @@ def odd_texts(texts: pa.StringArray) -> Mask:
     return _among(len(texts), said, np.logical_or.reduceat(marked, starts) | edges | _null_words(data, starts, stops))
 
 
-def odd_identifiers(ids: pa.StringArray) -> Mask:
+def odd_identifiers(ids: pa.LargeStringArray) -> Mask:
     """Which ids `identifier` might change."""
     bounds, data = bounds_of(ids)
     said = np.flatnonzero(np.diff(bounds))
@@ -61,7 +85,7 @@ def odd_identifiers(ids: pa.StringArray) -> Mask:
     return _among(len(ids), said, np.logical_or.reduceat(marked, starts) | _null_words(data, starts, stops))
 
 
-def not_ascii(texts: pa.StringArray) -> Mask:
+def not_ascii(texts: pa.LargeStringArray) -> Mask:
     """Which texts hold more than ASCII."""
     bounds, data = bounds_of(texts)
     said = np.flatnonzero(np.diff(bounds))
@@ -70,27 +94,26 @@ def not_ascii(texts: pa.StringArray) -> Mask:
     return _among(len(texts), said, np.logical_or.reduceat(data > 0x7F, bounds[said]))
 
 
-def mended(texts: pa.StringArray, odd: Integers, read: Reader) -> pa.StringArray:
+def mended(texts: pa.LargeStringArray, odd: Integers, read: Reader) -> pa.LargeStringArray:
     """The texts, those at the odd places read by a reader. What a reader gives is never empty."""
-    given = texts.take(pa.array(odd)).to_pylist()
+    given = texts.take(as_arrow(odd)).to_pylist()
     found = [read(place, text) for place, text in zip(odd.tolist(), given, strict=True)]
     changed = [number for number, text in enumerate(found) if text != given[number]]
     if not changed:
         return texts
     mask = np.zeros(len(texts), dtype=bool)
     mask[odd[changed]] = True
-    return pc.replace_with_mask(texts, mask, pa.array([found[number] for number in changed], pa.string()))
+    return pc.replace_with_mask(texts, as_arrow(mask), texts_of([found[number] for number in changed]))
 
 
-def without_empty(texts: pa.StringArray) -> pa.StringArray:
+def without_empty(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """The texts, empty ones null."""
     bounds, data = bounds_of(texts)
     said = np.diff(bounds) > 0
     if int(np.count_nonzero(said)) == len(texts) - texts.null_count:
         return texts
-    return pa.StringArray.from_buffers(
-        len(texts), pa.py_buffer(bounds.astype(np.int32)), pa.py_buffer(data), pa.py_buffer(np.packbits(said, bitorder="little"))
-    )
+    valid = pa.py_buffer(np.packbits(said, bitorder="little"))
+    return pa.LargeStringArray.from_buffers(len(texts), pa.py_buffer(bounds), pa.py_buffer(data), valid)
 
 
 def _among(count: int, said: Integers, odd: Mask) -> Mask:

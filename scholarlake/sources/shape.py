@@ -23,7 +23,7 @@ from msgspec import Struct, field, inspect
 
 from scholarlake.sources.fields import MIN_YEAR
 from scholarlake.sources.identifiers import identifier
-from scholarlake.sources.plain import Integers, Mask, bounds_of, odd_identifiers
+from scholarlake.sources.plain import Integers, Mask, as_arrow, as_numpy, bounds_of, nulls_of, odd_identifiers
 
 _MOST_CITATIONS = 10**15 - 1  # `record` takes floats below 1e15 for whole numbers, and all of those are exact
 _FEW = 16  # texts that are not worth another attempt of the parser
@@ -177,31 +177,26 @@ def _by_form(texts: Sequence[memoryview], valid_utf8: bool) -> list[Integers]:
 def _usual_only(papers: Papers, last_year: int) -> Papers:
     """The papers without those whose values, not only their types, ask for care."""
     said = {name: papers.fields.column(place) for place, name in enumerate(papers.fields.schema.names)}
-    odd = _nulls(said["title"]) | _not_in(said["year"], MIN_YEAR, last_year) | _not_in(said["n_citation"], 0, _MOST_CITATIONS)
-    odd |= _nulls(said["id"]) | _empty(said["id"])
+    odd = nulls_of(said["title"]) | _not_in(said["year"], MIN_YEAR, last_year) | _not_in(said["n_citation"], 0, _MOST_CITATIONS)
+    odd |= nulls_of(said["id"]) | _empty(said["id"])
     for place in np.flatnonzero(odd_identifiers(said["id"])).tolist():
         odd[place] |= identifier(key := said["id"][place].as_py()) != key
     if pa.types.is_struct(said["venue"].type):
-        inside = [_nulls(said["venue"].field(name)) | _empty(said["venue"].field(name)) for name in ("id", "raw")]
-        odd |= ~_nulls(said["venue"]) & (~_nulls(said["venue_id"]) | (inside[0] & inside[1]))
+        inside = [nulls_of(said["venue"].field(name)) | _empty(said["venue"].field(name)) for name in ("id", "raw")]
+        odd |= ~nulls_of(said["venue"]) & (~nulls_of(said["venue_id"]) | (inside[0] & inside[1]))
     if not odd.any():
         return papers
-    return Papers(papers.places[~odd], papers.fields.filter(pa.array(~odd)))
+    return Papers(papers.places[~odd], papers.fields.filter(as_arrow(~odd)))
 
 
-def _nulls(values: pa.Array) -> Mask:
-    mask: Mask = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else np.zeros(len(values), dtype=bool)
-    return mask
-
-
-def _empty(texts: pa.StringArray) -> Mask:
+def _empty(texts: pa.LargeStringArray) -> Mask:
     mask: Mask = np.diff(bounds_of(texts)[0]) == 0
     return mask
 
 
 def _not_in(numbers: pa.DoubleArray, least: float, most: float) -> Mask:
     """Which are no whole numbers between the two, both included. Null is none of them, and what is no number reads as null."""
-    values = numbers.to_numpy(zero_copy_only=False)
+    values = as_numpy(numbers)
     mask: Mask = ~(np.isnan(values) | ((values >= least) & (values <= most) & (values == np.floor(values))))
     return mask
 
@@ -224,7 +219,7 @@ def _arrow_type(kind: inspect.Type, venue: type[inspect.Type]) -> pa.DataType:
             return pa.struct(_arrow_fields(kind, venue))
         case inspect.ListType():
             return pa.list_(_arrow_type(kind.item_type, venue))
-    return {inspect.StrType: pa.string(), inspect.FloatType: pa.float64(), inspect.NoneType: pa.null()}[type(kind)]
+    return {inspect.StrType: pa.large_string(), inspect.FloatType: pa.float64(), inspect.NoneType: pa.null()}[type(kind)]
 
 
 def _arrow_fields(kind: inspect.Type, venue: type[inspect.Type]) -> list[pa.Field]:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from scholarlake.sources.folding import fold, fold_lines
 from scholarlake.sources.marks import ASCII_SIGNS, SIGNS, bare
-from scholarlake.sources.plain import bounds_of, not_ascii
+from scholarlake.sources.plain import as_arrow, as_numpy, bounds_of, not_ascii
 from scholarlake.sources.text import NULLS, clean, strip_invisible
 
 MIN_CHARACTERS = 10
@@ -101,7 +101,7 @@ def fingerprint(title: str | None) -> str | None:
     return _digest(fold(title), title)
 
 
-def fingerprints(titles: pa.StringArray) -> pl.Series:
+def fingerprints(titles: pa.LargeStringArray) -> pl.Series:
     """`fingerprint` of every title. Those without marks and TeX are folded as one text, what is in ASCII apart from the rest.
     No title holds a line feed (`read_title` leaves none)."""
     found: list[str | None] = [None] * len(titles)
@@ -110,14 +110,12 @@ def fingerprints(titles: pa.StringArray) -> pl.Series:
         places = np.flatnonzero(chosen)
         if not len(places):
             continue
-        group = titles.take(pa.array(places))
-        marked = pc.match_substring_regex(group, signs)
-        held = marked.to_numpy(zero_copy_only=False)
-        for place, title in zip(places[held].tolist(), group.filter(marked).to_pylist(), strict=True):
+        group = titles.take(as_arrow(places))
+        marked = as_numpy(pc.match_substring_regex(group, signs))
+        for place, title in zip(places[marked].tolist(), group.filter(as_arrow(marked)).to_pylist(), strict=True):
             found[place] = fingerprint(title)
-        lines = group.filter(pc.invert(marked))
-        text = pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), "\n")[0].as_py()
-        for place, folded in zip(places[~held].tolist(), fold_lines(text).split(b"\n") if text else (), strict=True):
+        text: str = pl.Series(group.filter(as_arrow(~marked))).str.join("\n").item()
+        for place, folded in zip(places[~marked].tolist(), fold_lines(text).split(b"\n") if text else (), strict=True):
             if len(folded) < short or folded[:_HEAD_BYTES] in _HEADS or folded[:1].isdigit():
                 found[place] = _digest(folded.decode("utf-8", "surrogatepass"), titles[place].as_py())
             else:

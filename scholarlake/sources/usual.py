@@ -19,7 +19,19 @@ from scholarlake.sources.authors import keys_of_names
 from scholarlake.sources.columns import keys_of, list_column, signed
 from scholarlake.sources.doi import PLAIN_DOI, read_doi
 from scholarlake.sources.identifiers import identifier
-from scholarlake.sources.plain import Integers, Mask, Reader, mended, odd_identifiers, odd_texts, without_empty
+from scholarlake.sources.plain import (
+    Integers,
+    Mask,
+    Reader,
+    as_arrow,
+    as_numpy,
+    mended,
+    nulls_of,
+    odd_identifiers,
+    odd_texts,
+    texts_of,
+    without_empty,
+)
 from scholarlake.sources.text import full_text
 from scholarlake.sources.titles import fingerprints, read_title
 
@@ -63,7 +75,7 @@ def usual_columns(papers: pa.RecordBatch) -> dict[str, pl.Series]:
         columns[name] = list_column(*_without_nulls(_offsets(given[field]), texts[name]))
     offsets, references = _without_nulls(_offsets(given["references"]), ids["references"])
     columns["references"] = list_column(offsets, references)
-    columns["reference_keys"] = list_column(offsets, pa.array(keys_of(references).view(np.int64)))
+    columns["reference_keys"] = list_column(offsets, as_arrow(keys_of(references).view(np.int64)))
     offsets = _offsets(given["authors"])
     columns["authors"] = _authors(offsets, {"id": ids["id"], "name": texts["name"], "org": texts["org"], "org_id": ids["org_id"]})
     columns["author_keys"] = _author_keys(offsets, texts["name"])
@@ -74,15 +86,15 @@ def usual_columns(papers: pa.RecordBatch) -> dict[str, pl.Series]:
 
 
 def _cleaned(
-    groups: dict[str, pa.StringArray], odd: Callable[[pa.StringArray], Mask], readers: dict[str, Reader], reader: Reader
-) -> dict[str, pa.StringArray]:
+    groups: dict[str, pa.LargeStringArray], odd: Callable[[pa.LargeStringArray], Mask], readers: dict[str, Reader], reader: Reader
+) -> dict[str, pa.LargeStringArray]:
     """Groups of texts, the odd ones read by the group's reader, empty ones null.
 
     They are looked at all together: a dozen small looks cost more than a long one.
     """
     whole = without_empty(pa.concat_arrays(list(groups.values())))
     places = np.flatnonzero(odd(whole))
-    columns: dict[str, pa.StringArray] = {}
+    columns: dict[str, pa.LargeStringArray] = {}
     start = first = 0
     for name, group in groups.items():
         stop = start + len(group)
@@ -94,7 +106,7 @@ def _cleaned(
     return columns
 
 
-def _dois(given: pa.StringArray, flags: list[tuple[int, str]]) -> tuple[pl.Series, pl.Series]:
+def _dois(given: pa.LargeStringArray, flags: list[tuple[int, str]]) -> tuple[pl.Series, pl.Series]:
     """DOIs, and those as given that differ."""
     raw: dict[int, str] = {}
 
@@ -107,28 +119,29 @@ def _dois(given: pa.StringArray, flags: list[tuple[int, str]]) -> tuple[pl.Serie
         return doi
 
     given = without_empty(given)
-    plain = pc.match_substring_regex(given, f"^{PLAIN_DOI}$").fill_null(True).to_numpy(zero_copy_only=False)
-    return pl.Series(mended(given, np.flatnonzero(~plain), doi_of)), _sparse(len(given), raw)
+    plain = pc.match_substring_regex(given, f"^{PLAIN_DOI}$")
+    odd = as_numpy(pc.and_kleene(given.is_valid(), pc.invert(plain)))
+    return pl.Series(mended(given, np.flatnonzero(odd), doi_of)), _sparse(len(given), raw)
 
 
-def _venues(given: pa.Array, keys: pa.StringArray) -> tuple[list[int], pa.StringArray, pa.StringArray]:
+def _venues(given: pa.Array, keys: pa.LargeStringArray) -> tuple[list[int], pa.LargeStringArray, pa.LargeStringArray]:
     """Where venues are objects, and the names and ids of all. given: texts, or objects as `Place`; keys: never beside an object."""
     if not pa.types.is_struct(given.type):
         return [], given, keys
     inside = dict(zip(given.type.names, given.flatten(), strict=True))
-    return np.flatnonzero(given.is_valid()).tolist(), inside["raw"], pc.coalesce(inside["id"], keys)
+    return np.flatnonzero(~nulls_of(given)).tolist(), inside["raw"], pc.coalesce(inside["id"], keys)
 
 
-def _authors(offsets: Integers, fields: dict[str, pa.StringArray]) -> pl.Series:
+def _authors(offsets: Integers, fields: dict[str, pa.LargeStringArray]) -> pl.Series:
     """Lists of authors; those of whom nothing is said are left out."""
     authors = pa.StructArray.from_arrays(list(fields.values()), list(fields))
     if all(column.null_count for column in fields.values()):
-        said = np.logical_or.reduce([column.is_valid().to_numpy(zero_copy_only=False) for column in fields.values()])
-        return list_column(_kept(offsets, said), authors.filter(pa.array(said)))
+        said = ~np.logical_and.reduce([nulls_of(column) for column in fields.values()])
+        return list_column(_kept(offsets, said), authors.filter(as_arrow(said)))
     return list_column(offsets, authors)
 
 
-def _author_keys(offsets: Integers, names: pa.StringArray) -> pl.Series:
+def _author_keys(offsets: Integers, names: pa.LargeStringArray) -> pl.Series:
     """The keys of each record's authors, distinct and sorted: `author_keys` for all at once."""
     keys, keyed = keys_of_names(names)
     rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[keyed]
@@ -141,25 +154,26 @@ def _author_keys(offsets: Integers, names: pa.StringArray) -> pl.Series:
     first = np.ones(len(keys), dtype=bool)
     first[1:] = (rows[1:] != rows[:-1]) | (keys[1:] != keys[:-1])
     counts = np.bincount(rows[first], minlength=len(offsets) - 1)
-    return list_column(np.append(0, np.cumsum(counts)), pa.array(keys[first]))
+    return list_column(np.append(0, np.cumsum(counts)), as_arrow(keys[first]))
 
 
 def _whole_numbers(given: pa.DoubleArray, dtype: pl.DataType) -> pl.Series:
     """Whole numbers that came as floats. Null, and what is no number, is null."""
-    values = given.to_numpy(zero_copy_only=False)
-    nothing = np.isnan(values)
-    return pl.Series(pa.array(np.where(nothing, 0, values).astype(np.int64), mask=nothing)).cast(dtype)
+    values = as_numpy(given)
+    said = ~np.isnan(values)
+    valid, content = np.packbits(said, bitorder="little"), np.where(said, values, 0).astype(np.int64)
+    return pl.Series(pa.Array.from_buffers(pa.int64(), len(values), [pa.py_buffer(valid), pa.py_buffer(content)])).cast(dtype)
 
 
 def _flags(count: int, flags: list[tuple[int, str]]) -> pl.Series:
     flags.sort()  # by row, and alphabetically as `record` adds them
     counts = np.bincount(np.array([row for row, _ in flags], dtype=np.int64), minlength=count)
-    return list_column(np.append(0, np.cumsum(counts)), pa.array([flag for _, flag in flags], pa.string()))
+    return list_column(np.append(0, np.cumsum(counts)), texts_of([flag for _, flag in flags]))
 
 
 def _offsets(lists: pa.ListArray) -> Integers:
     """Where each list begins, and the last one ends, among the values. A null is as long as an empty list."""
-    offsets: Integers = lists.offsets.to_numpy().astype(np.int64)
+    offsets: Integers = as_numpy(lists.offsets).astype(np.int64)
     return offsets
 
 
@@ -167,7 +181,7 @@ def _without_nulls(offsets: Integers, values: pa.Array) -> tuple[Integers, pa.Ar
     """Lists of which the nulls are left out."""
     if not values.null_count:
         return offsets, values
-    return _kept(offsets, values.is_valid().to_numpy(zero_copy_only=False)), values.drop_null()
+    return _kept(offsets, ~nulls_of(values)), values.drop_null()
 
 
 def _kept(offsets: Integers, kept: Mask) -> Integers:
@@ -179,4 +193,4 @@ def _sparse(count: int, values: dict[int, str]) -> pl.Series:
     column: list[str | None] = [None] * count
     for place, value in values.items():
         column[place] = value
-    return pl.Series(column, dtype=pl.String) if values else pl.Series(pa.nulls(count, pa.string()))
+    return pl.Series(column, dtype=pl.String) if values else pl.Series(pa.nulls(count, pa.large_string()))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scholarlake.sources.authors import author_key, keys_of_names
+from scholarlake.sources.plain import texts_of
 
 NAMES = (
     "Ann Lee",
@@ -49,7 +49,7 @@ NAMES = (
 
 
 def found(names: list[str | None]) -> list[int | None]:
-    keys, keyed = keys_of_names(pa.array(names, pa.string()))
+    keys, keyed = keys_of_names(texts_of(names))
     return [key if known else None for key, known in zip(keys.tolist(), keyed.tolist(), strict=True)]
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from scholarlake.sources import streams, units
 from scholarlake.sources.blocks import Parsed, parse_block
 from scholarlake.sources.files import LocalFile
 from scholarlake.sources.lines import Block
+from scholarlake.sources.plain import texts_of
 from scholarlake.sources.readers import LINE_READERS
 from scholarlake.sources.shape import Paper
 from scholarlake.sources.titles import fingerprint, fingerprints
@@ -354,7 +356,21 @@ def test_every_field_that_decides_a_column_is_in_the_usual_shape() -> None:
     )
 )
 def test_fingerprints_of_many_titles_are_those_of_each(titles: list[str | None]) -> None:
-    assert fingerprints(pa.array(titles, pa.string())).to_list() == [fingerprint(title) for title in titles]
+    assert fingerprints(texts_of(titles)).to_list() == [fingerprint(title) for title in titles]
+
+
+def test_reading_takes_no_pandas_along() -> None:
+    block = b'{"id": "a", "title": "<i>T</i>", "year": 2007, "doi": "x", "authors": [{"name": "B C"}, {}]}\n{"id": 1}\nx\n'
+    script = f"""
+import sys
+from scholarlake.sources.blocks import parse_block
+from scholarlake.sources.lines import Block
+from scholarlake.sources.readers import LINE_READERS
+from scholarlake.sources.units import Origin
+assert parse_block(Block(0, {block!r}), Origin("p", "e", "c", 2031, 1 << 16), LINE_READERS["oag"]).records.height == 2
+assert "pandas" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, check=True)
 
 
 def test_rows_stay_in_the_order_of_their_lines() -> None:
