@@ -53,6 +53,8 @@ def nulls_of(values: pa.Array) -> Mask:
 
 def bounds_of(texts: pa.LargeStringArray) -> tuple[Integers, Bytes]:
     """Where each text begins, and the last one ends, in the bytes that they lie in. A null is as long as an empty text."""
+    if texts.type != pa.large_string():
+        raise TypeError(f"texts of Arrow's type {texts.type}, not large_string")
     _, offsets, content = texts.buffers()
     if not len(texts) or content is None:
         return np.zeros(len(texts) + 1, dtype=np.int64), np.empty(0, dtype=np.uint8)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scholarlake.sources.folding import fold, fold_lines
 from scholarlake.sources.marks import is_withdrawn
+from scholarlake.sources.plain import texts_of
 from scholarlake.sources.titles import fingerprint, fingerprints, read_title
 
 
@@ -364,7 +364,7 @@ def test_a_fold_does_not_see_case_normal_form_or_punctuation(title: str) -> None
 def test_a_title_that_is_read_again_is_the_same(title: str) -> None:
     read = read_title(title)[0]
     assert read_title(read)[0] == read
-    assert fingerprint(read) == fingerprint(read and unicodedata.normalize("NFD", read)) == fingerprints(pa.array([read], pa.string()))[0]
+    assert fingerprint(read) == fingerprint(read and unicodedata.normalize("NFD", read)) == fingerprints(texts_of([read]))[0]
 
 
 @given(st.lists(titles.map(lambda title: " ".join(title.replace("\\", "").split()))))
