@@ -22,6 +22,7 @@ from scholarlake.lake.home import Lake
 from scholarlake.profile import Reading
 from scholarlake.sources.blocks import REASONS, Parsed, parse_block
 from scholarlake.sources.dumps import inspect_part, list_parts, part_file
+from scholarlake.sources.files import folder_at
 from scholarlake.sources.ingest import Ingested, ingest_part
 from scholarlake.sources.readers import FORMATS, Reader
 from scholarlake.sources.recognition import recognise
@@ -183,7 +184,7 @@ def test_several_processes_make_the_rows_that_one_makes(tmp_path: Path, name: st
 def ingest(lake: Lake, folder: Path, data: bytes, reading: Reading = SMALL) -> Ingested:
     (folder / "dumps").mkdir(exist_ok=True)
     (folder / "dumps" / "part").write_bytes(data)
-    return ingest_part(lake, inspect_part(part_file(folder / "dumps", "part")), reading, RUN)
+    return ingest_part(lake, inspect_part(part_file(folder_at(folder / "dumps"), "part")), reading, RUN)
 
 
 def test_a_part_of_something_else_is_passed_over_and_its_old_rows_go(tmp_path: Path) -> None:
@@ -210,7 +211,7 @@ def test_real_parts_are_read_whole(tmp_path: Path, key: str) -> None:
     path = REAL / key
     if not path.is_file():
         pytest.skip(f"shared/real/{key} is not on this machine")
-    (file,) = [file for file in list_parts(path.parent) if file.key == path.name]
+    (file,) = [file for file in list_parts(folder_at(path.parent)) if file.key == path.name]
     part = inspect_part(file)
     done = ingest_part(Lake.create(tmp_path / "lake", 2), part, Reading(workers=1), RUN)
     assert (part.reader, done.records, done.rejects) == REAL_PARTS[key]
