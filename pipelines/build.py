@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.exc import DBAPIError
+
 from pipelines.backfill import backfill, choose
 from pipelines.definitions import definitions
 from pipelines.plan import Plan, plan
@@ -15,6 +17,7 @@ from pipelines.refresh import Refresh, needed_for, refresh
 from pipelines.runner import Listener, Runner
 from scholarlake.corpus.selection.definition import load_all
 from scholarlake.documents.folder import require_folder
+from scholarlake.errors import LakeError
 from scholarlake.lake import receipts, releases
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Judgement, Present, Staleness
@@ -79,8 +82,11 @@ def _runner(places: Places, hooks: Mapping[str, Callable[..., object]]) -> Itera
     resource = places.resource()
     repository = definitions(places).get_repository_def()
     resource.open()
-    with open_instance(places.dagster_home) as instance:
-        yield Runner(repository, instance, resource, Listener(**hooks))
+    try:
+        with open_instance(places.dagster_home) as instance:
+            yield Runner(repository, instance, resource, Listener(**hooks))
+    except DBAPIError as fault:  # Dagster's own tables are on the same disk
+        raise LakeError(f"{places.dagster_home} can't be written ({fault.orig}); is the disk full?") from fault
 
 
 def status(*, lake: Path | None = None, dumps: Path | str | None = None, profile: str | None = None) -> dict[str, Any]:

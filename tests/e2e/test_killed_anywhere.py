@@ -135,7 +135,7 @@ def test_a_full_disk_is_one_clear_line_and_nothing_is_lost(tmp_path: Path) -> No
         ended = subprocess.run([sys.executable, "-c", limited, *arguments], env=env, cwd=ROOT, capture_output=True, text=True, check=False)
         assert ended.returncode == 1
         assert "Traceback" not in ended.stderr
-        assert "File too large" in ended.stderr
+        assert ended.stderr.strip().splitlines()[-1].startswith("error:")
         with scholarlake.open(tmp_path / "lake") as reader:
             assert reader.table("papers").collect().height == len(state["papers"])
         assert build(tmp_path / "lake", more, env).wait() == 0
