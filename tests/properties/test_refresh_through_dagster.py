@@ -16,13 +16,18 @@ from tests.properties.sources import Sources, sequences
 SHARE = float(os.environ.get("SCHOLARLAKE_DAGSTER_SHARE", "0.05"))  # of the sequences that the library is put through
 
 
+#: Dagster remembers the first instance that definitions were loaded under, weakly, and must find it alive.
+_ALIVE: list[ExitStack] = []
+
+
 class MainJob:
     """A lake that is refreshed by the main job."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._places = Places(lake=folder / name, dumps=folder / "dumps", profile=str(folder / "tiny.yaml"), models=folder / "models.yaml")
-        self._open = ExitStack()
-        self._instance = self._open.enter_context(open_instance(folder / name / DAGSTER))
+        kept_open = ExitStack()
+        self._instance = kept_open.enter_context(open_instance(folder / name / DAGSTER))
+        _ALIVE.append(kept_open)
 
     @property
     def lake(self) -> Lake:
