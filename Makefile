@@ -8,6 +8,9 @@ DOCUMENTS ?= data/sample/documents
 PROFILE ?= sample
 PORT ?= 3000
 
+# Where this is set, every process compiles Dagster, Polars and the rest anew: seconds at each start, and hundreds are started.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup setup-gpu run ui test lint types tests gpu-tests bench lock docs clean
 
 setup: .venv/ready

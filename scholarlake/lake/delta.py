@@ -34,6 +34,7 @@ from scholarlake.lake.fit import require_fit, require_unique_keys
 from scholarlake.lake.hashing import digest
 from scholarlake.lake.home import Lake
 from scholarlake.lake.staging import StagedFile as StagedFile
+from scholarlake.lake.staging import settle
 from scholarlake.lake.staging import stage as stage
 from scholarlake.lake.staging import stage_encoded as stage_encoded
 from scholarlake.lake.table_files import TableFile, files_of, open_version
@@ -155,7 +156,7 @@ def commit_staged(lake: Lake, name: str, partition: str | None, files: Sequence[
             return Written(delta.version(), 0, 0, 0, wanted.rows, sum(old), wanted.version)
         actions = [_add(contract, partition, file) for file in files if file.rows]
         _discard(lake, name, [file for file in files if not file.rows])
-        _transact(delta, contract, partition, actions, replace=bool(old), run=run)
+        _transact(lake, delta, contract, partition, actions, replace=bool(old), run=run)
     return Written(delta.version(), wanted.rows, 0, present.rows, wanted.rows, sum(file.bytes for file in files), wanted.version)
 
 
@@ -176,7 +177,7 @@ def commit_new(lake: Lake, name: str, staged: Mapping[str, Sequence[StagedFile]]
             _discard(lake, name, [file for file in files if not file.rows])
         actions = [_add(contract, partition, file) for partition, files in new.items() for file in files if file.rows]
         if actions:
-            _transact(delta, contract, None, actions, replace=False, run=run)
+            _transact(lake, delta, contract, None, actions, replace=False, run=run)
         for partition, files in new.items():
             content = sum((file.content for file in files), Content())
             size = sum(file.bytes for file in files if file.rows)
@@ -247,7 +248,7 @@ def _compare_and_write(
     if new.height + changed.height + gone.height:
         if present.height == 0:
             staged = stage(lake, contract.name, partition, frame)
-            _transact(delta, contract, partition, [_add(contract, partition, staged)], replace=False, run=run)
+            _transact(lake, delta, contract, partition, [_add(contract, partition, staged)], replace=False, run=run)
         else:
             _merge(delta, contract, partition, frame, new, changed, gone, run)
         delta = _open(lake, contract)
@@ -359,8 +360,11 @@ def _add(contract: Table, partition: str | None, file: StagedFile) -> AddAction:
     )
 
 
-def _transact(delta: DeltaTable, contract: Table, partition: str | None, actions: list[AddAction], *, replace: bool, run: Commit) -> None:
+def _transact(
+    lake: Lake, delta: DeltaTable, contract: Table, partition: str | None, actions: list[AddAction], *, replace: bool, run: Commit
+) -> None:
     by = contract.partition_by
+    settle(lake.table_path(contract.name), [action.path for action in actions])
     filters: Any = [(by, "=", partition)] if replace and by else None
     delta.create_write_transaction(
         [*actions],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 
 from scholarlake.lake.content import Content, content_of
 from scholarlake.lake.contracts import Table, table
+from scholarlake.lake.files import sync_folder
 from scholarlake.lake.fit import require_fit
 from scholarlake.lake.home import Lake
 
@@ -86,9 +88,22 @@ def _aside(lake: Lake, contract: Table, partition: str | None) -> Path:
 
 
 def _staged(lake: Lake, contract: Table, path: Path, content: Content) -> StagedFile:
-    with path.open("rb+") as stream:
-        os.fsync(stream.fileno())  # a committed version must never name bytes that a power cut took
+    with path.open("rb") as stream:
+        # Have the system begin to write it out, without waiting: `settle` waits, when much of it is done, and hears of faults.
+        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     return StagedFile(path.relative_to(lake.table_path(contract.name)).as_posix(), path.stat().st_size, content)
+
+
+def settle(table_path: Path, files: Iterable[str]) -> None:
+    """Wait until files of a table, by their paths in it, are on the disk: no committed version may name bytes that a power cut took."""
+    folders: set[Path] = set()
+    for file in files:
+        path = table_path / file
+        with path.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        folders.add(path.parent)
+    for folder in folders:
+        sync_folder(folder)
 
 
 def folder_of(contract: Table, partition: str | None) -> str:

@@ -2,8 +2,9 @@
 
     python -m tests.bench.bench [--papers 1000000] [--rounds 1] [--keep]
 
-Both end with the same tables in Parquet files compressed by zstd (see duckdb_baseline.py for what the script leaves out). The library's
-`papers`, which the script has not, are made and measured after that, apart.
+All end with the same tables in Parquet files compressed by zstd (see duckdb_baseline.py for what the script leaves out). The script runs
+twice: as one that accounts for every line, which is the same work, and as one that trusts its dump, to show what the accounting costs.
+The library's `papers`, which the script has not, are made and measured after that, apart.
 
 Each runs as a process of its own and is measured from outside: wall time from start to exit, imports included, and peak memory of its
 whole tree of processes. Memory is the sum of PSS (a page shared by n processes counts a nth in each) where the system tells it, else of
@@ -36,6 +37,7 @@ CACHE = REPOSITORY / "data" / "bench"
 MOST_MEMORY = 2 << 30  # bytes; what the library path may take at a million papers
 SAMPLE_SECONDS = 0.2
 PARTS, SEED = 4, 7
+READERS = ("accounting", "trusting")  # of duckdb_baseline.py
 COMPARED = ("records", "papers", "citations", "core_papers", "core_citations")
 
 
@@ -134,34 +136,42 @@ def main() -> int:
     dumps = str(folder / "dumps")
     work = Path(tempfile.mkdtemp(prefix="work-", dir=CACHE))
     try:
-        library, baseline, merged = [], [], []
+        library, merged = [], []
+        scripts: dict[str, list[Measured]] = {reader: [] for reader in READERS}
         for _ in range(given.rounds):
             library.append(measure([str(HERE / "library_path.py"), dumps, str(work / "lake"), "--profile", "oag"]))
-            baseline.append(measure([str(HERE / "duckdb_baseline.py"), dumps, str(work / "duckdb")]))
+            for reader, runs in scripts.items():
+                runs.append(measure([str(HERE / "duckdb_baseline.py"), dumps, str(work / "duckdb"), "--reader", reader]))
             merged.append(measure([str(HERE / "papers_path.py"), str(work / "lake")]))
     finally:
         if not given.keep:
             shutil.rmtree(work, ignore_errors=True)
-    ours, theirs, papers = (min(runs, key=lambda run: run.seconds) for runs in (library, baseline, merged))
-    return report(ours, theirs, papers, true_counts(folder, 40, 10), given.papers)
+    ours, papers = _best(library), _best(merged)
+    return report(ours, {reader: _best(runs) for reader, runs in scripts.items()}, papers, true_counts(folder, 40, 10), given.papers)
 
 
-def report(ours: Measured, theirs: Measured, merged: Measured, truth: dict[str, int], papers: int) -> int:
-    """Print the table; 1 where a count differs."""
+def _best(runs: list[Measured]) -> Measured:
+    return min(runs, key=lambda run: run.seconds)
+
+
+def report(ours: Measured, scripts: dict[str, Measured], merged: Measured, truth: dict[str, int], papers: int) -> int:
+    """Print the tables; 1 where a count differs."""
     print(f"\n{papers:,} papers, {os.cpu_count()} cores\n")
-    print(f"{'':24}{'library path':>16}{'DuckDB script':>16}{'truth':>14}")
-    for name in COMPARED:
-        print(f"{name:24}{ours.counts[name]:>16,}{theirs.counts[name]:>16,}{truth[name]:>14,}")
-    lines = [("seconds, whole process", ours.seconds, theirs.seconds, 1), ("seconds, work alone", ours.inside, theirs.inside, 1)]
-    lines += [(f"  {name}", seconds, theirs.steps[name], 1) for name, seconds in ours.steps.items()]
-    lines += [("peak memory, GB", ours.peak / 1e9, theirs.peak / 1e9, 2)]
-    print(f"\n{'':24}{'library path':>16}{'DuckDB script':>16}{'ratio':>8}  {'better':<16}")
-    for name, mine, other, digits in lines:
-        better = "library path" if mine < other else "DuckDB script"
-        print(f"{name:24}{mine:>16.{digits}f}{other:>16.{digits}f}{mine / other:>8.2f}  {better}")
-    faster, slower = ("library path", "DuckDB script") if ours.seconds < theirs.seconds else ("DuckDB script", "library path")
-    times = max(ours.seconds, theirs.seconds) / min(ours.seconds, theirs.seconds)
-    print(f"\nThe {faster} is faster, {times:.2f} times as fast as the {slower}: ratio library/DuckDB {ours.seconds / theirs.seconds:.2f}.")
+    names = [f"DuckDB, {reader}" for reader in scripts]
+    print(f"{'':24}{'library path':>18}" + "".join(f"{name:>20}" for name in names) + f"{'truth':>14}")
+    for count in COMPARED:
+        found = "".join(f"{script.counts[count]:>20,}" for script in scripts.values())
+        print(f"{count:24}{ours.counts[count]:>18,}{found}{truth[count]:>14,}")
+    print()
+    lines = [(f"  {step}", seconds, [script.steps[step] for script in scripts.values()], 1) for step, seconds in ours.steps.items()]
+    lines.insert(0, ("seconds, whole process", ours.seconds, [script.seconds for script in scripts.values()], 1))
+    lines.insert(1, ("seconds, work alone", ours.inside, [script.inside for script in scripts.values()], 1))
+    lines.append(("peak memory, GB", ours.peak / 1e9, [script.peak / 1e9 for script in scripts.values()], 2))
+    for name, mine, others, digits in lines:
+        print(f"{name:24}{mine:>18.{digits}f}" + "".join(f"{f'{other:.{digits}f} ({mine / other:.2f})':>20}" for other in others))
+    print("\nIn brackets: library path to script.")
+    for name, script in zip(names, scripts.values(), strict=True):
+        print(f"Wall time, library path to {name}: {ours.seconds / script.seconds:.2f}.")
     made = merged.counts["papers"]
     print(
         f"Not in the ratio: the library then merges {made:,} papers in {merged.seconds:.1f} s"
@@ -169,7 +179,7 @@ def report(ours: Measured, theirs: Measured, merged: Measured, truth: dict[str, 
     )
     if max(ours.peak, merged.peak) > MOST_MEMORY:
         print(f"The library path takes more than {MOST_MEMORY / 1e9:.2f} GB of memory.")
-    wrong = [name for name in COMPARED if not ours.counts[name] == theirs.counts[name] == truth[name]]
+    wrong = [count for count in COMPARED if {truth[count]} != {one.counts[count] for one in (ours, *scripts.values())}]
     wrong += ["merged papers"] if made != truth["papers"] else []
     if wrong:
         print(f"Counts differ: {', '.join(wrong)}.")
