@@ -11,7 +11,7 @@ PORT ?= 3000
 # Where this is set, every process compiles Dagster, Polars and the rest anew: seconds at each start, and hundreds are started.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup setup-gpu run ui test lint types tests gpu-tests bench lock docs clean
+.PHONY: setup setup-gpu run ui test lint types tests test-long gpu-tests bench lock docs clean
 
 setup: .venv/ready
 
@@ -51,6 +51,11 @@ types: setup
 
 tests: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not gpu and not bench"
+
+# Hours: ten times as many random sequences of changes, and other ones than in `make test`; 50 kills at random moments.
+test-long: setup
+	SCHOLARLAKE_SEQUENCES=2000 SCHOLARLAKE_KILLS=50 \
+	$(BIN)/python -m pytest -n 2 --dist loadscope tests/properties tests/e2e/test_killed_anywhere.py
 
 gpu-tests: setup-gpu
 	.venv-gpu/bin/python tests/gpu/run.py

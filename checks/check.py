@@ -18,7 +18,7 @@ from dagster import AssetKey
 
 from assets.partitions import partitions_of
 from assets.stage import plain
-from checks.suites import verdict
+from checks.suites import claims_of, verdict
 from resources.lake import LakeResource
 from scholarlake.errors import IndexDamaged, ScholarLakeError
 from scholarlake.lake import receipts
@@ -70,12 +70,14 @@ class Subject:
 
 @dataclass(frozen=True)
 class Check:
-    """A claim about an asset. blocking: nothing below it is made, and no release pins it, where the claim does not hold."""
+    """A claim about an asset. blocking: nothing below it is made, and no release pins it, where the claim does not hold. table: of which
+    it claims something row by row, so that rows that passed need not be looked at again."""
 
     name: str
     about: str
     find: Callable[[Subject], Finding]
     blocking: bool = True
+    table: str | None = None
 
 
 def contract_check(table: str) -> Check:
@@ -83,10 +85,16 @@ def contract_check(table: str) -> Check:
 
     def find(subject: Subject) -> Finding:
         partitioned = STAGES[subject.asset].partitions is not None
-        return verdict(subject.lake, table, subject.partition if partitioned else None).finding()
+        return verdict(subject.lake, table, subject.partition if partitioned else None, _passed_at(subject, table)).finding()
 
     about = f"Every row of `{table}` fits the contract: columns, types, completeness, key, ranges, values, patterns."
-    return Check(f"{table}_contract", about, find)
+    return Check(f"{table}_contract", about, find, table=table)
+
+
+def _passed_at(subject: Subject, table: str) -> int | None:
+    """The version of a table at which its rows had last passed the suite as it is now; None where they had not."""
+    known = receipts.checks(subject.lake, subject.asset, subject.partition).get(f"{table}_contract")
+    return known.looked_at.get(table) if known and known.passed and known.claims == claims_of(table) else None
 
 
 def artifact_check() -> Check:
@@ -141,7 +149,10 @@ def run_check(check: Check, subject: Subject) -> dg.AssetCheckResult:
     finding = check.find(subject)
     said = in_words(finding)
     if subject.receipt is not None:
-        outcome = receipts.CheckOutcome(check.name, finding.passed, check.blocking, subject.receipt.data_version, said)
+        looked_at = {name: at for name, at in subject.receipt.tables.items() if name == check.table}
+        claims = claims_of(check.table) if check.table else ""
+        version = subject.receipt.data_version
+        outcome = receipts.CheckOutcome(check.name, finding.passed, check.blocking, version, said, looked_at, claims)
         receipts.record_check(subject.lake, subject.asset, subject.partition, outcome)
     return dg.AssetCheckResult(
         passed=finding.passed,

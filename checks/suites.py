@@ -13,14 +13,17 @@ import logging
 import os
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import polars as pl
 
 from scholarlake.lake.contracts import table
+from scholarlake.lake.delta import changed_since
 from scholarlake.lake.expectations import Expectation, Failure, Verdict, evaluate, projected, read, suite_for, table_failures
 from scholarlake.lake.findings import EXAMPLES, rows_of
+from scholarlake.lake.hashing import digest
 from scholarlake.lake.home import Lake
 
 WHOLE = 1_000_000  # rows
@@ -29,13 +32,29 @@ IN_POLARS = frozenset({"citations", "core_citations", "document_sources", "docum
 _lock = threading.Lock()  # the context is one a process, and not made for several threads
 
 
-def verdict(lake: Lake, name: str, partition: str | None = None) -> Verdict:
-    """What the contract's suite says of a table, or of one of its partitions."""
+def verdict(lake: Lake, name: str, partition: str | None = None, passed_at: int | None = None) -> Verdict:
+    """What the contract's suite says of a table, or of one of its partitions.
+
+    passed_at: version of the table at which all its rows had passed this suite. Great Expectations is then given only the rows that
+    came or changed since: it takes seconds for a shard, and most refreshes change a few rows. Polars puts the same expectations to all.
+    """
     frame = read(lake, name, partition)
     # An empty one has nothing to put to Great Expectations but its columns, and most shards have no failures to list.
     if name in IN_POLARS or not 0 < rows_of(frame) <= WHOLE:
         return evaluate(frame, table(name), partition)
-    return validated(frame, name, partition)
+    fed = None if passed_at is None else changed_since(lake, name, partition, passed_at)
+    if fed is None:
+        return validated(frame, name, partition)
+    whole = evaluate(frame, table(name), partition)
+    if fed.is_empty() or not whole.passed:
+        return whole
+    changed = validated(fed.lazy(), name, partition)
+    return replace(changed, rows=whole.rows)
+
+
+def claims_of(name: str) -> str:
+    """Digest of all that the suite of a table expects."""
+    return digest(map(str, suite_for(table(name))))
 
 
 def validated(frame: pl.LazyFrame, name: str, partition: str | None = None) -> Verdict:

@@ -23,7 +23,7 @@ from typing import Any
 
 import polars as pl
 from deltalake import CommitProperties, DeltaTable, Schema
-from deltalake.exceptions import CommitFailedError
+from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction
 
 from scholarlake.errors import ContractError, LakeError
@@ -122,6 +122,25 @@ def scan_path(path: Path, contract: Table, at: int | None = None) -> pl.LazyFram
     """The same for a table at a given path. Raises LakeError where the table or the version is gone."""
     frame = pl.scan_delta(open_version(path, contract, at))  # opened now: a version that is gone is felt here
     return frame.select(list(contract.columns))
+
+
+def changed_since(lake: Lake, name: str, partition: str | None, version: int) -> pl.DataFrame | None:
+    """The rows of a partition that came or changed after a version of the table, as they are now, by the Change Data Feed: one that
+    changed twice is there twice. None where the feed does not tell: the table has none, or its files are gone."""
+    contract = table(name)
+    newest = _open(lake, contract)
+    if not contract.feed or newest.version() < version:
+        return None
+    if newest.version() == version:
+        return pl.DataFrame(schema=contract.schema)
+    inside = " AND ".join(column.removeprefix("t.") for column in _inside(contract, partition))
+    try:
+        rows = pl.DataFrame(newest.load_cdf(starting_version=version + 1, predicate=inside or None).read_all())
+    except (DeltaError, OSError):
+        return None
+    return rows.filter(pl.col("_change_type").is_in(["insert", "update_postimage"])).select(
+        pl.col(column).cast(dtype) for column, dtype in contract.schema.items()
+    )
 
 
 def partitions(lake: Lake, name: str) -> list[str]:

@@ -54,13 +54,16 @@ class Receipt:
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """What a check said of a partition's data version."""
+    """What a check said of a partition's data version. looked_at: table → Delta version of the rows that it looked at; claims: digest of
+    what it claims of them, where the next look may leave out what has not changed since."""
 
     name: str
     passed: bool
     blocking: bool
     data_version: str
     summary: str = ""
+    looked_at: Mapping[str, int] = field(default_factory=dict)
+    claims: str = ""
 
 
 def read(lake: Lake, asset: str, partition: str | None = None) -> Receipt | None:

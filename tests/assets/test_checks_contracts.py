@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from checks import suites
+from scholarlake.lake import delta
 from scholarlake.lake.contracts import TABLES, Column, table
 from scholarlake.lake.expectations import Expectation, Verdict, evaluate, suite_for
 from scholarlake.lake.home import Lake
@@ -132,6 +133,31 @@ def test_a_partition_is_judged_by_its_own_rows(lake: Lake) -> None:
     counted = [suites.verdict(lake, "papers", shard).rows for shard in lake.shard_keys]
     assert sum(counted) == suites.verdict(lake, "papers").rows
     assert 0 < counted[0] < sum(counted)
+
+
+def test_great_expectations_sees_only_what_changed_since_all_had_passed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake = good_lake(tmp_path / "lake")
+    shard = lake.shard_keys[0]
+    papers = lake.scan("papers").filter(pl.col("shard") == shard).collect()
+    passed_at = delta.version(lake, "papers")
+    changed = papers.with_columns(title=pl.lit("Another title than before")).head(1)
+    delta.apply(lake, "papers", shard, changed, papers.head(0).select("paper_id"), delta.Commit("test", "1"))
+    seen: list[list[str]] = []
+    validated = suites.validated
+    monkeypatch.setattr(suites, "validated", lambda rows, *of: (seen.append(rows.collect()["title"].to_list()), validated(rows, *of))[1])
+    verdict = suites.verdict(lake, "papers", shard, passed_at)
+    assert (verdict.passed, verdict.rows, verdict.engine) == (True, papers.height, "great_expectations")
+    assert seen == [changed["title"].to_list()]
+    assert suites.verdict(lake, "papers", lake.shard_keys[1], passed_at).engine == "polars", "another shard: nothing changed in it"
+    suites.verdict(lake, "papers", shard)
+    assert len(seen[1]) == papers.height, "all, where they had not passed"
+
+
+def test_rows_that_had_passed_are_still_held_to_the_suite(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = lake.scan("papers").with_columns(year=pl.lit(9999, pl.Int32))
+    monkeypatch.setattr(suites, "read", lambda *_: broken)
+    verdict = suites.verdict(lake, "papers", None, delta.version(lake, "papers"))
+    assert [failure.expectation for failure in verdict.failures] == ["1000 ≤ year ≤ 2100"]
 
 
 def test_a_table_that_was_never_written_is_an_empty_one(tmp_path: Path) -> None:
