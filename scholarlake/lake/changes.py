@@ -2,7 +2,8 @@
 
 Files that both versions name are not read, so that cost follows change. The rows of the others are met by the hash of what
 they say; keys and fields are read only of those without an equal on the other side. Memory: some 40 bytes a row of the files
-that differ in one partition, and the keys of the rows that differ in it.
+that differ in one partition, and the keys of the rows that differ in it. Where the Change Data Feed tells of a few rows, no file of the
+table is read at all.
 
 What does not belong here: which versions a release pins, and what a change means to a person (`differences.py`).
 """
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow.parquet as pq
+from deltalake.exceptions import DeltaError
 
 from scholarlake.lake.content import row_hashes
 from scholarlake.lake.contracts import Table
@@ -27,6 +29,8 @@ BATCH_ROWS = 20_000
 """Rows decoded at a time while they are hashed."""
 BUCKET_ROWS = 4_000_000
 """Hashes of both sides that are met at a time."""
+FED_ROWS = 200_000
+"""Rows of a table's Change Data Feed that are held, at most: of more, the files are compared."""
 COMPARED_ROWS = 200_000
 """Changed rows whose fields are compared at a time."""
 AT, AT_BEFORE, FIELDS, NTH = "@at", "@at_before", "@fields", "@nth"
@@ -97,6 +101,21 @@ class Side:
 
 
 @dataclass(frozen=True)
+class FedSide:
+    """The rows of a partition that one version alone has, as the Change Data Feed tells them, numbered from 0 in its order."""
+
+    rows: pl.DataFrame
+
+    def hashes(self, columns: Sequence[str]) -> Hashes:
+        """The hash of every row over some columns."""
+        return row_hashes(self.rows.select(columns)).to_numpy()
+
+    def take(self, rows: pl.Series, columns: Sequence[str]) -> pl.DataFrame:
+        """Some columns of the rows of these numbers, in their order."""
+        return self.rows.select(columns)[rows.cast(pl.Int64)]
+
+
+@dataclass(frozen=True)
 class Changes:
     """What differs in one partition.
 
@@ -115,8 +134,8 @@ class Differing:
 
     contract: Table
     partition: str | None
-    before: Side
-    after: Side
+    before: Side | FedSide
+    after: Side | FedSide
 
     def changes(self) -> Changes:
         """Compare the rows."""
@@ -134,7 +153,7 @@ class Differing:
         key = list(contract.key)
         return Changes(came.select(*key, AT), went.select(*key, AT), changed.select(*key, AT, AT_BEFORE, FIELDS))
 
-    def _known(self, side: Side, rows: pl.Series) -> pl.DataFrame:
+    def _known(self, side: Side | FedSide, rows: pl.Series) -> pl.DataFrame:
         """The rows of these numbers by what names them."""
         names = list(dict.fromkeys([*self.contract.key, *(self.contract.matched_by or ())]))
         frame = side.take(rows, names).with_columns(rows.cast(pl.Int64).alias(AT))
@@ -158,11 +177,14 @@ class Comparison:
 
 
 def compare(contract: Table, before: Version | None, after: Version | None) -> Comparison:
-    """Find the partitions whose files differ; None stands for a table that did not exist. Reads logs alone.
+    """Find the partitions whose files differ; None stands for a table that did not exist. Reads logs alone, and where a table has a
+    Change Data Feed that tells of no more than FED_ROWS rows, that.
 
     Raises LakeError where a version can't be opened.
     """
     old, new = _by_partition(contract, before), _by_partition(contract, after)
+    if before and after and old != new and (fed := _fed(contract, before, after)) is not None:
+        return Comparison(len({*old, *new}), fed)
     found = []
     for partition in sorted({*old, *new}, key=str):
         mine, theirs = old.get(partition, {}), new.get(partition, {})
@@ -173,6 +195,39 @@ def compare(contract: Table, before: Version | None, after: Version | None) -> C
             )
             found.append(Differing(contract, partition, *sides))
     return Comparison(len({*old, *new}), tuple(found))
+
+
+def _fed(contract: Table, before: Version, after: Version) -> tuple[Differing, ...] | None:
+    """The partitions in which anything came, went or changed, with just those rows. None where there is no feed from the one version to
+    the other, its files are gone, or it tells of more rows than it is worth to hold."""
+    if not contract.feed or before.folder != after.folder or before.version > after.version:
+        return None
+    pieces, count = [], 0
+    try:
+        newest = open_version(after.folder, contract, after.version)
+        for batch in newest.load_cdf(starting_version=before.version + 1, ending_version=after.version):
+            pieces.append(pl.DataFrame(batch))
+            count += len(pieces[-1])
+            if count > FED_ROWS:
+                return None
+    except (DeltaError, OSError):
+        return None
+    if not pieces:
+        return ()
+    by, at = contract.partition_by, "_commit_version"
+    key = list(dict.fromkeys([*contract.key, *([by] if by else [])]))  # a row that moves goes from one partition and comes to another
+    rows = pl.concat(pieces).with_columns(pl.col(name).cast(dtype) for name, dtype in contract.schema.items())
+    kind = pl.col("_change_type")
+    # Of a row that changed more than once, what it was before the first change and what it is after the last.
+    first = pl.col(at) == pl.col(at).min().over(key)
+    last = pl.col(at) == pl.col(at).max().over(key)
+    was = rows.filter(first & kind.is_in(["update_preimage", "delete"])).select(list(contract.columns))
+    now = rows.filter(last & kind.is_in(["update_postimage", "insert"])).select(list(contract.columns))
+    found = []
+    for partition in sorted({*was[by], *now[by]}) if by else [None]:
+        sides = [side.filter(pl.col(by) == partition) if by else side for side in (was, now)]
+        found.append(Differing(contract, partition, FedSide(sides[0]), FedSide(sides[1])))
+    return tuple(found)
 
 
 def _by_partition(contract: Table, version: Version | None) -> dict[str | None, dict[str, TableFile]]:

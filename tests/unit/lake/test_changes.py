@@ -57,12 +57,14 @@ def said(changes: list[Changes], *key: str) -> dict[str, Any]:
         max_size=4,
     ),
     bucket_rows=st.sampled_from([1, 3, 1_000]),
+    fed_rows=st.sampled_from([0, 200_000]),
 )
 def test_what_is_found_is_what_comparing_all_rows_finds(
-    states: list[Degrees], bucket_rows: int, tmp_path_factory: pytest.TempPathFactory
+    states: list[Degrees], bucket_rows: int, fed_rows: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(changes, "BUCKET_ROWS", bucket_rows)
+        patch.setattr(changes, "FED_ROWS", fed_rows)
         compare_all(states, tmp_path_factory)
 
 
@@ -103,7 +105,17 @@ def test_partitions_of_the_same_files_are_not_read(lake: Lake) -> None:
     }
 
 
-def test_files_that_both_versions_name_are_left_out_inside_a_partition_too(lake: Lake) -> None:
+def test_a_feed_of_few_rows_is_read_instead_of_files(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    delta.write_partition(lake, "core_papers", "00", core({f"p{n}": (n, 1) for n in range(50)}), RUN)
+    before = version(lake, "core_papers")
+    delta.write_partition(lake, "core_papers", "00", core({f"p{n}": (n, 1 if n else 7) for n in range(49)}), RUN)
+    monkeypatch.setattr(changes.Side, "_scan", lambda *_: pytest.fail("a file was read"))
+    found = all_changes("core_papers", before, version(lake, "core_papers"))
+    assert said(found, "paper_id") == {"came": [], "went": [("p49",)], "changed": {("p0",): ("out_degree", "total_degree")}}
+
+
+def test_files_that_both_versions_name_are_left_out_inside_a_partition_too(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changes, "FED_ROWS", 0)
     two_files = [delta.stage(lake, "core_papers", "00", core({name: (1, 1)})) for name in ("a", "b")]
     delta.commit_staged(lake, "core_papers", "00", two_files, RUN)
     before = version(lake, "core_papers")
