@@ -94,6 +94,11 @@ def _shard(about: str) -> Column:
 METHOD = Column(Text, "what made the row: reader, rule or model")
 CODE_VERSION = Column(Text, "version of the code that made the row")
 
+_AUTHOR_KEYS = Column(
+    pl.List(Key),
+    "XXH3-64 of each author's folded family name and initial, both ways where either end may be the family name; distinct, sorted",
+)
+
 _BIBLIOGRAPHIC: dict[str, Column] = {
     "title": Column(Text, "title, markup and entities decoded", nullable=True),
     "abstract": Column(Text, "abstract as plain text", nullable=True),
@@ -164,7 +169,7 @@ RECORDS = Table(
         "title_fingerprint": Column(
             Text, "MD5 of the folded title, hexadecimal; null where the title is no key", nullable=True, pattern=HEX_128
         ),
-        "author_keys": Column(pl.List(Key), "XXH3-64 of each author's folded family name and initial, distinct, sorted"),
+        "author_keys": _AUTHOR_KEYS,
         "reference_keys": Column(pl.List(Key), "XXH3-64 of each entry of references, same order"),
         "flags": Column(Texts, "what was odd about the record, such as year_unusable, doi_invalid, reference_shape"),
         "method": METHOD,
@@ -516,7 +521,7 @@ DOCUMENT_SOURCES = Table(
         "ids": Column(Texts, "other ids, as written, and the file's name without its endings"),
         "year": Column(pl.Int32(), "year of publication", nullable=True, minimum=1000, maximum=2100),
         "title_fingerprint": Column(Text, "MD5 of the folded title; null where the title is no key", nullable=True, pattern=HEX_128),
-        "author_keys": Column(pl.List(Key), "XXH3-64 of each author's folded family name and initial, distinct, sorted"),
+        "author_keys": _AUTHOR_KEYS,
         "extent": Column(Text, "full_text or abstract; null where it holds no text of a paper", nullable=True, values=EXTENTS),
         "characters": _CHARACTERS,
         "sentences": _SENTENCES,

@@ -96,7 +96,7 @@ STAGES: dict[str, Stage] = {
             partitions=PART,
             tables=("records", "rejects"),
             kinds=("python", "deltalake"),
-            version="2",
+            version="3",
             settings=lambda settings: settings.profile.reading.max_line_bytes,
             blocking=(
                 "records_contract",
@@ -287,6 +287,7 @@ STAGES: dict[str, Stage] = {
             deps=("document_folder",),
             tables=("document_sources", "document_manifest"),
             kinds=("python", "deltalake"),
+            version="2",
             settings=lambda settings: settings.profile.documents.max_bytes,
             blocking=(
                 "document_sources_contract",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -42,11 +43,24 @@ kong lai lei li liang liao lin liu long lu luo lv ma mao meng mo niu pan peng qi
 tao tian wan wang wei wen wu xia xiang xiao xie xiong xu xue yan yang yao ye yi yin yu yuan zeng zhang zhao zheng zhong zhou zhu zou
 """
 _FAMILIES = frozenset(_FAMILY_NAMES.split())
-_SYLLABLE = (
-    "(?:zh|ch|sh|[bpmfdtnlgkhjqxrzcsyw])?"
-    "(?:iang|iong|uang|ang|eng|ong|ian|iao|ing|uai|uan|ai|an|ao|ei|en|er|ia|ie|in|iu|ou|ua|ue|ui|un|uo|a|e|i|o|u|v)"
+# What may follow each consonant: "Hansen" is made of such syllables, "Weber" and "Lee" are not.
+_SYLLABLE = "|".join(
+    f"(?:{before})(?:{after})"
+    for before, after in (
+        ("", "a|ai|an|ang|ao|e|ei|en|eng|er|o|ou"),
+        ("[bpm]", "a|ai|an|ang|ao|e|ei|en|eng|i|ian|iao|ie|in|ing|iu|o|ou|u"),
+        ("f", "a|an|ang|ei|en|eng|o|ou|u"),
+        ("[dt]", "a|ai|an|ang|ao|e|ei|en|eng|i|ia|ian|iao|ie|ing|iu|ong|ou|u|uan|ui|un|uo"),
+        ("[nl]", "a|ai|an|ang|ao|e|ei|en|eng|i|ia|ian|iang|iao|ie|in|ing|iu|o|ong|ou|u|uan|ue|un|uo|v|ve"),
+        ("[gkh]|zh|ch|sh", "a|ai|an|ang|ao|e|ei|en|eng|ong|ou|u|ua|uai|uan|uang|ui|un|uo"),
+        ("[jqx]", "i|ia|ian|iang|iao|ie|in|ing|iong|iu|u|uan|ue|un"),
+        ("[rzcs]", "a|ai|an|ang|ao|e|ei|en|eng|i|ong|ou|u|ua|uan|ui|un|uo"),
+        ("zh|ch|sh", "i"),
+        ("y", "a|an|ang|ao|e|i|in|ing|o|ong|ou|u|uan|ue|un"),
+        ("w", "a|ai|an|ang|ei|en|eng|o|u"),
+    )
 )
-_PINYIN = re.compile(f"{_SYLLABLE}(?:{_SYLLABLE})?")
+_PINYIN = re.compile(f"(?:{_SYLLABLE}){{1,2}}")
 # "Ann B. Lee" as most names are: a first name or initial, anything of letters between, a family name of three letters or more. Not
 # where the first word may be the family name (Chinese, or in capitals), or one of the two no name.
 _USUAL_NAME = re.compile(r"([A-Za-z]+)(?:[ .][A-Za-z .'-]*)?[ .]([A-Za-z]{3,})")
@@ -66,18 +80,23 @@ def fold_name(name: str) -> str:
     it does not matter which part comes first; "" where nobody is left. Accents go, and so do titles, suffixes, degrees, e-mails, the
     marks of footnotes, and the numbers that some dumps put behind namesakes.
     """
+    return readings(name)[0]
+
+
+def readings(name: str) -> tuple[str, ...]:
+    """The folded name, and the one read the other way round where nothing tells which end the family name is: "Chen Hansen"."""
     if usual := _USUAL_NAME.fullmatch(name):
         first, last = usual[1].lower(), usual[2].lower()
         if first not in _NOT_FIRST and last not in _NOT_LAST and (len(first) < _CAPITALS or usual[1][1].islower()):
-            return f"{last} {first[0]}"
-    return _fold_any_name(name)
+            return (f"{last} {first[0]}",)
+    return _read_any_name(name)
 
 
-def _fold_any_name(name: str) -> str:
+def _read_any_name(name: str) -> tuple[str, ...]:
     if not name.isascii():
         name = "".join(letter for letter in name if not unicodedata.decomposition(letter).startswith("<super>"))
         if found := _CJK.findall(unicodedata.normalize("NFKC", name)):
-            return "".join(sorted(found))
+            return ("".join(sorted(found)),)
         name = "".join(letter for letter in unicodedata.normalize("NFKD", name) if unicodedata.category(letter) != "Mn")
         name = name.translate(_COMMAS)
     name = _BESIDE.sub("", name).strip().removeprefix("and ")
@@ -88,7 +107,15 @@ def _fold_any_name(name: str) -> str:
     head, comma, tail = name.partition(",")
     family, given = _words(head), _words(tail) if comma else []
     if not given:
-        family, given = _parted(head, family)
+        words = family
+        family, given = _parted(head, words)
+        if _either_way(words):
+            other = words[-1:] if family[0] == words[0] else words[:1]
+            return _folded(family, given), _folded(other, words[:-1] if other == words[-1:] else words[1:])
+    return (_folded(family, given),)
+
+
+def _folded(family: list[str], given: list[str]) -> str:
     if not family:
         family, given = given[:1], []
     if not family:
@@ -96,6 +123,15 @@ def _fold_any_name(name: str) -> str:
     parts = [letters for part in _HYPHENS.split(family[-1]) if len(letters := _letters(part)) > 1] or [_letters(family[-1])]
     folded = f"{parts[-1]} {_letters(given[0])[0]}" if given else parts[-1]
     return "" if folded in _NOBODY else folded
+
+
+def _either_way(words: list[str]) -> bool:
+    """Whether the words of a name without a comma may begin or end with the family name: it looks Chinese, and neither end is in
+    capitals alone."""
+    folded = [_letters(word) for word in words]
+    if len(words) < 2 or folded[0] not in _FAMILIES or not all(len(word) > 1 and _PINYIN.fullmatch(word) for word in folded):
+        return False
+    return words[0].isupper() == words[-1].isupper()
 
 
 def _words(text: str) -> list[str]:
@@ -141,38 +177,32 @@ def _trailing_initials(first: str, words: list[str]) -> int:
 
 
 @lru_cache(maxsize=_NAME_CACHE)
-def author_key(name: str) -> int | None:
-    """XXH3-64 of the folded name as a signed integer; None where the name holds no letter."""
-    folded = fold_name(name)
-    if not folded:
-        return None
-    value = xxhash.xxh3_64_intdigest(folded.encode("utf-8", "replace"))
-    return value - (1 << 64) if value >= _SIGNED else value
+def keys_of_name(name: str) -> tuple[int, ...]:
+    """XXH3-64 of the folded name as a signed integer, one for each way in which it can be read; none where it holds no letter."""
+    values = [xxhash.xxh3_64_intdigest(folded.encode("utf-8", "replace")) for folded in readings(name) if folded]
+    return tuple(value - (1 << 64) if value >= _SIGNED else value for value in values)
 
 
 def author_keys(authors: list[AuthorRow]) -> list[int]:
     """The keys of a record's authors, distinct and sorted."""
     if not authors:
         return []
-    return sorted({key for _, name, _, _ in authors if name and (key := author_key(name)) is not None})
+    return sorted({key for _, name, _, _ in authors if name for key in keys_of_name(name)})
 
 
-def keys_of_names(names: pa.LargeStringArray) -> tuple[Integers, Mask]:
-    """`author_key` of each name, and which names have one. Names as most are written are folded all at once."""
+def keys_of_names(names: pa.LargeStringArray) -> tuple[Integers, Integers]:
+    """The places of names that have keys, in no order, and the keys, as `keys_of_name` gives them: a name that can be read in two ways
+    has its place twice. Names as most are written are folded all at once."""
     bounds, data = bounds_of(names)
-    keys, keyed = np.zeros(len(names), dtype=np.int64), np.zeros(len(names), dtype=bool)
     said = np.flatnonzero(np.diff(bounds))
     if not len(said):
-        return keys, keyed
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     usual, folded, folded_bounds = _fold_usual(data, bounds[said], bounds[said + 1])
-    keys[said[usual]] = xxh3.keys_of(folded, folded_bounds).view(np.int64)
-    keyed[said[usual]] = True
     rest = said[~usual]
-    for place, name in zip(rest.tolist(), pl.Series(names.take(as_arrow(rest))).to_list(), strict=True):
-        key = author_key(name)
-        if key is not None:
-            keys[place], keyed[place] = key, True
-    return keys, keyed
+    others = [keys_of_name(name) for name in pl.Series(names.take(as_arrow(rest))).to_list()]
+    lengths = np.array([len(keys) for keys in others], dtype=np.int64)
+    keys = np.array(list(chain.from_iterable(others)), dtype=np.int64)
+    return np.append(said[usual], np.repeat(rest, lengths)), np.append(xxh3.keys_of(folded, folded_bounds).view(np.int64), keys)
 
 
 def _fold_usual(data: Bytes, starts: Integers, stops: Integers) -> tuple[Mask, Bytes, Integers]:

@@ -143,9 +143,8 @@ def _authors(offsets: Integers, fields: dict[str, pa.LargeStringArray]) -> pl.Se
 
 def _author_keys(offsets: Integers, names: pa.LargeStringArray) -> pl.Series:
     """The keys of each record's authors, distinct and sorted: `author_keys` for all at once."""
-    keys, keyed = keys_of_names(names)
-    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[keyed]
-    keys = keys[keyed]
+    places, keys = keys_of_names(names)
+    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[places]
     by_key = np.argsort(keys)
     ranks = np.empty_like(by_key)
     ranks[by_key] = np.arange(len(keys))

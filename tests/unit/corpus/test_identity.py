@@ -22,6 +22,7 @@ from scholarlake.errors import LakeError
 from scholarlake.lake import contracts
 from scholarlake.lake.hashing import stable_key
 from scholarlake.lake.home import Lake
+from scholarlake.sources.authors import author_keys
 from tests.unit.corpus.making import RUN, lake_of, put, record, rows
 
 SPIKES = "Spike trains as event sequences"
@@ -99,6 +100,15 @@ def test_a_record_without_title_joins_its_doi_unless_that_has_two_works(tmp_path
     works = [record("a", title=SPIKES, doi="10.1/x"), record("b", title="Introduction", doi="10.1/x")]
     two = decided(tmp_path / "two", *works, record("c", doi="10.1/x"))
     assert len(papers(two)) == 3
+
+
+def test_a_copy_with_initials_joins_whichever_end_of_the_name_the_family_name_is(tmp_path: Path) -> None:
+    def by(record_id: str, name: str) -> dict[str, Any]:
+        return record(record_id, title=SPIKES, author_keys=author_keys([(None, name, None, None)]))
+
+    for whole, short in (("Chen Osei", "C. Osei"), ("Jin Jensen", "J. Jensen"), ("Lin Hansen", "L. Hansen"), ("Wang Wei", "W. Wang")):
+        assert together(tmp_path / short[3:], by("a", whole), by("b", short)), whole
+    assert not together(tmp_path / "others", by("a", "Lin Hansen"), by("b", "A. Osei"))
 
 
 def test_copies_of_titles_in_any_script_have_something_in_common_only_with_themselves() -> None:

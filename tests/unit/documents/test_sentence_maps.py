@@ -21,7 +21,7 @@ from scholarlake.errors import LakeError, SourceError
 from scholarlake.lake import contracts, delta
 from scholarlake.lake.hashing import stable_key
 from scholarlake.lake.home import Lake
-from scholarlake.sources.authors import author_key
+from scholarlake.sources.authors import author_keys
 from scholarlake.sources.titles import fingerprint
 from scholarlake.sources.watch import THOROUGH, Attention
 from tests.unit.documents.making import jats
@@ -57,7 +57,7 @@ def lake(tmp_path: Path) -> Lake:
             "byte_length": 1,
             "record_key": stable_key(record["record_id"]),
             "title_fingerprint": fingerprint(record["title"]),
-            "author_keys": [author_key(name) for name in record.get("authors", ())],
+            "author_keys": author_keys([(None, name, None, None) for name in record.get("authors", ())]),
             "authors": [],
             "shard": made.shard_of(record["paper_id"]),
             "is_current": True,
