@@ -18,20 +18,29 @@ from scholarlake.lake.home import Lake
 
 @makes("identities")
 def identities(step: Step) -> Made:
-    """Rules in order: same id; same DOI; a title without DOI to the one DOI cluster that has it; the same title without DOI.
-    Ends by reporting `shard_inputs` for the shards whose members' content changed."""
+    """Rules in order: same id; same DOI; a title without DOI to the one DOI cluster that has it; the same title without DOI. Then: which
+    papers are preprints of others, and which a notice of retraction is about. Ends by reporting `shard_inputs` for the shards where
+    members, or what was decided about them, changed."""
     report = build_identities(step.lake, step.commit, step.progress)
-    for shard, version in report.content_versions.items():
+    for shard, version in report.paper_inputs.items():
         report_observed(step.instance, step.lake, "shard_inputs", shard, version, run_id=step.commit.run_id, metadata={})
     return Made(
-        data_version=combined(report.content_versions),
+        data_version=combined(report.paper_inputs),
         rows=report.distinct_records,
-        tables={"identities": report.version, "tombstones": report.tombstones.version},
+        tables={
+            "identities": report.version,
+            "work_versions": report.versions.version,
+            "withdrawals": report.withdrawals.version,
+            "tombstones": report.tombstones.version,
+        },
         facts={
             "records": report.records,
             "papers": report.papers,
             "records_by_rule": report.rules,
             "doi_conflicts": report.doi_conflicts,
+            "versions_by_rule": report.versions_by_rule,
+            "notices": report.notices,
+            "papers_withdrawn_by_notice": report.withdrawals.rows,
             "tombstones": report.tombstones.rows,
             "papers_gone": report.tombstones.inserted,
             "papers_back": report.tombstones.deleted,
@@ -50,7 +59,13 @@ def papers(step: Step) -> Made:
         rows=report.papers,
         tables={"papers": report.version},
         bytes=report.bytes,
-        facts={"merged": report.merged, "unchanged": report.unchanged, "records_read": report.records_read, **_changes(report)},
+        facts={
+            "merged": report.merged,
+            "unchanged": report.unchanged,
+            "records_read": report.records_read,
+            **_marked(step.lake, step.key),
+            **_changes(report),
+        },
         pictures={"papers_by_year": lambda: _years(step.lake, step.key)},
     )
 
@@ -112,6 +127,13 @@ def _core(report: TableReport, table: str) -> Made:
         tables={table: report.version},
         facts=_changes(report),
         pictures={f"{table}_by_shard": _by_shard(report.content_versions, table)},
+    )
+
+
+def _marked(lake: Lake, shard: str) -> dict[str, int]:
+    papers = lake.scan("papers").filter(pl.col("shard") == shard)
+    return (
+        papers.select(versions=pl.col("version_of").is_not_null().sum(), withdrawn=pl.col("withdrawn").sum()).collect().row(0, named=True)
     )
 
 

@@ -58,6 +58,7 @@ def collections(step: Step) -> Made:
             "papers_by_collection": {name: row["chosen"] for name, row in report.collections.items()},
             "shortfalls": {name: row["shortfall"] for name, row in report.collections.items() if row["shortfall"]},
             "unknown_ids": {name: row["unknown_ids"] for name, row in report.collections.items() if row["unknown_ids"]},
+            "withdrawn_ids": {name: row["withdrawn_ids"] for name, row in report.collections.items() if row["withdrawn_ids"]},
             "chosen_anew": list(report.chosen_anew),
             "retired": list(report.retired),
             "inserted": report.inserted,

@@ -11,6 +11,8 @@ from scholarlake.sources.invariants import no_line_of_a_gone_part
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     "identities": (
         contract_check("identities"),
+        contract_check("work_versions"),
+        contract_check("withdrawals"),
         contract_check("tombstones"),
         Check(
             "no_line_of_a_gone_part",
@@ -47,6 +49,16 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
             "No paper that is there has a tombstone, and a tombstone leads to a paper that is there.",
             lambda subject: invariants.tombstones_are_of_papers_that_are_gone(subject.lake),
         ),
+        Check(
+            "versions_lead_to_what_stands_for_the_work",
+            "A version leads to another paper, which is a version of none: no chain, no circle.",
+            lambda subject: invariants.versions_lead_to_what_stands_for_the_work(subject.lake),
+        ),
+        Check(
+            "withdrawals_and_notices_are_papers",
+            "A paper that a notice is about and the notice are two papers.",
+            lambda subject: invariants.withdrawals_and_notices_are_papers(subject.lake),
+        ),
     ),
     "papers": (
         contract_check("papers"),
@@ -59,6 +71,11 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
             "record_ids_resolve",
             "Papers list the record ids that identities gives them.",
             lambda subject: invariants.record_ids_resolve(subject.lake, subject.key),
+        ),
+        Check(
+            "papers_bear_what_was_decided",
+            "Papers are versions of others, and withdrawn, just as was decided.",
+            lambda subject: invariants.papers_bear_what_was_decided(subject.lake, subject.key),
         ),
     ),
     "citations": (

@@ -47,10 +47,12 @@ def render_hits(hits: Sequence[Hit]) -> RenderableType:
     for hit in hits:
         paper = hit.paper
         about = Text.assemble(
+            *((("withdrawn ", "bold red"),) if paper.withdrawn else ()),
             (_plain(paper.title) or "(no title)", "bold"),
             "\n",
             *((byline, "\n") if (byline := _byline(paper)) else ()),
             (_plain(paper.paper_id), "cyan"),
+            *(((f"  a version of {_plain(paper.version_of)}", "dim"),) if paper.version_of else ()),
         )
         if paper.abstract:
             about.append("\n" + _cut(paper.abstract, _SNIPPET), style="dim")
@@ -73,6 +75,7 @@ def render_paper(paper: Paper, references: Sequence[Paper] = (), citations: Sequ
             facts.add_row(name, Text(value))
     parts: list[RenderableType] = [
         Text(_plain(paper.title) or "(no title)", style="bold"),
+        *([Text(_withdrawal(paper), style="bold red")] if paper.withdrawn else []),
         *([Text(names)] if (names := _names(paper, len(paper.authors))) else []),
         Text(""),
         facts,
@@ -104,10 +107,19 @@ def _facts(paper: Paper) -> Iterable[tuple[str, str]]:
     outside = f" (and {paper.unresolved_references:,} outside the corpus)" if paper.unresolved_references else ""
     yield "citations", f"cited by {paper.in_degree:,}, cites {paper.out_degree:,}{outside}{', in the core' if paper.is_core else ''}"
     yield "merged from", _listed(others)
+    yield "version of", _plain(paper.version_of)
+    yield "versions", _listed(paper.versions)
     yield "same title", _listed(paper.same_title)
     yield "flags", _plain(", ".join(paper.flags))
     yield "pdf", _plain(paper.pdf)
     yield "address", _listed(paper.urls[:3])
+
+
+def _withdrawal(paper: Paper) -> str:
+    """That a paper was withdrawn, and what says so."""
+    said = {"title": "its title says", "doc_type": "its document type says", "abstract": "its abstract says"}.get(paper.withdrawn_by or "")
+    notice = f"the notice {_plain(paper.withdrawal_notice)} says" if paper.withdrawal_notice else None
+    return f"withdrawn, as {' and '.join(part for part in (said, notice) if part)}"
 
 
 def _line(paper: Paper) -> RenderableType:
@@ -146,6 +158,8 @@ def render_collections(listed: Sequence[Mapping[str, Any]]) -> RenderableType:
             title.append(f"\n{_plain(one['shortfall'])}", style="yellow")
         if one["unknown_ids"]:
             title.append(f"\nunknown ids: {_listed(one['unknown_ids'])}", style="yellow")
+        if one.get("withdrawn_ids"):
+            title.append(f"\nleft out, withdrawn: {_listed(one['withdrawn_ids'])}", style="yellow")
         table.add_row(Text(_plain(one["collection"]), style="bold"), f"{one['chosen']:,}", one["method"], title)
     return table
 

@@ -84,7 +84,7 @@ def decide(keys: NodeKeys, titles: Titles) -> Clusters:
 
     owner, owned, ambiguous = _title_owners(keys, with_doi, cluster)
     loose = np.flatnonzero((keys.doi == 0) & (keys.title != 0))
-    loose = loose[~_among(keys.title[loose], ambiguous)]
+    loose = loose[~among(keys.title[loose], ambiguous)]
     joined = _join_owners(keys, loose, with_doi, owned)
     place = np.searchsorted(owned, keys.title[joined])
     cluster[joined] = owner[place]
@@ -95,14 +95,14 @@ def decide(keys: NodeKeys, titles: Titles) -> Clusters:
     join[lone[received[cluster[lone]]]] = Join.TITLE_TO_DOI
 
     rest = np.flatnonzero(cluster < 0)
-    labels = _components(count, *_title_links(keys, loose[cluster[loose] < 0]))
+    labels = components(count, *_title_links(keys, loose[cluster[loose] < 0]))
     sizes = np.bincount(labels, minlength=count)
     join[rest[sizes[labels[rest]] > 1]] = Join.TITLE
     cluster[rest] = clusters + labels[rest]
     return Clusters(cluster, join, conflict)
 
 
-def _among(values: Words, ascending: Words) -> Flags:
+def among(values: Words, ascending: Words) -> Flags:
     """Whether each value is in an ascending array."""
     if not len(ascending):
         return np.zeros(len(values), dtype=bool)
@@ -110,7 +110,7 @@ def _among(values: Words, ascending: Words) -> Flags:
     return np.asarray(ascending[places] == values)
 
 
-def _components(count: int, left: Indices, right: Indices) -> Indices:
+def components(count: int, left: Indices, right: Indices) -> Indices:
     links: Any = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(count, count))  # type: ignore[no-untyped-call]
     _, labels = connected_components(links, directed=False)
     return np.asarray(labels, dtype=np.int64)
@@ -155,7 +155,7 @@ def _by_title(group: Indices, titles: Sequence[str | None]) -> tuple[Indices, Fl
         for token in said if variants[groups[member]] <= TITLES_OF_A_WORK else (said,) if said else ():
             left.append(member)
             right.append(count + token_of.setdefault((groups[member], token), len(token_of)))
-    labels = _components(count + len(token_of), np.array(left, dtype=np.int64), np.array(right, dtype=np.int64))[:count]
+    labels = components(count + len(token_of), np.array(left, dtype=np.int64), np.array(right, dtype=np.int64))[:count]
 
     pairs = pl.DataFrame({"group": group[known], "label": labels[known]}).unique()
     parts = pairs.group_by("group").agg(pl.len().alias("parts"), pl.col("label").min())
@@ -184,10 +184,10 @@ def _title_owners(keys: NodeKeys, with_doi: Indices, cluster: Indices) -> tuple[
 
 def _join_owners(keys: NodeKeys, loose: Indices, with_doi: Indices, owned: Words) -> Indices:
     """Those of the nodes without DOI that are compatible with a member, of their title, of the DOI cluster that has it."""
-    candidates = loose[_among(keys.title[loose], owned)]
-    members = with_doi[_among(keys.title[with_doi], np.unique(keys.title[candidates]))]
-    mine, theirs = _frame(keys, candidates), _frame(keys, members)
-    my_authors, their_authors = _author_frame(keys, candidates), _author_frame(keys, members)
+    candidates = loose[among(keys.title[loose], owned)]
+    members = with_doi[among(keys.title[with_doi], np.unique(keys.title[candidates]))]
+    mine, theirs = node_frame(keys, candidates), node_frame(keys, members)
+    my_authors, their_authors = author_frame(keys, candidates), author_frame(keys, members)
     unsigned_mine, signed_mine = mine.filter(~pl.col("signed")), mine.filter(pl.col("signed"))
     found = pl.concat(
         [
@@ -221,8 +221,8 @@ def _title_links(keys: NodeKeys, nodes: Indices) -> tuple[Indices, Indices]:
     shared = nodes[sizes[place] > 1] if title.size else nodes
     if not shared.size:
         return shared, shared
-    frame, authors = _frame(keys, shared), _author_frame(keys, shared)
-    links = [_chain(authors, ["title", "author"])]
+    frame, authors = node_frame(keys, shared), author_frame(keys, shared)
+    links = [chain(authors, ["title", "author"])]
     unsigned = frame.filter(~pl.col("signed"))
     undated = frame.filter(pl.col("year").is_null())
     if unsigned.height:
@@ -243,18 +243,18 @@ def _hub(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.group_by("title").agg(pl.col("node").min().alias("hub"))
 
 
-def _chain(frame: pl.DataFrame, on: list[str]) -> pl.DataFrame:
+def chain(frame: pl.DataFrame, on: list[str], years_apart: int = YEARS_APART) -> pl.DataFrame:
     """Links between neighbours by year within each group of equal `on`; between all neighbours where one has no year."""
     ordered = frame.sort([*on, "year", "node"], nulls_last=False).with_columns(
         pl.col("node").shift(1).over(on).alias("hub"),
         pl.col("year").diff().over(on).alias("step"),
         pl.col("year").is_null().any().over(on).alias("open"),
     )
-    near = pl.col("open") | (pl.col("step") <= YEARS_APART)
+    near = pl.col("open") | (pl.col("step") <= years_apart)
     return ordered.filter(pl.col("hub").is_not_null() & near).select("hub", "node")
 
 
-def _frame(keys: NodeKeys, nodes: Indices) -> pl.DataFrame:
+def node_frame(keys: NodeKeys, nodes: Indices) -> pl.DataFrame:
     """Title, year (null where unknown) and whether authors are known, of some nodes."""
     starts = keys.author_starts
     return pl.DataFrame(
@@ -268,11 +268,11 @@ def _frame(keys: NodeKeys, nodes: Indices) -> pl.DataFrame:
     ).with_columns(pl.when(pl.col("year") != NO_YEAR).then(pl.col("year")).alias("year"))
 
 
-def _author_frame(keys: NodeKeys, nodes: Indices) -> pl.DataFrame:
+def author_frame(keys: NodeKeys, nodes: Indices) -> pl.DataFrame:
     """Title, year and author key: a row for each author of each of the nodes."""
     first, last = keys.author_starts[nodes], keys.author_starts[nodes + 1]
     lengths = last - first
     before = np.cumsum(lengths) - lengths
     places = np.repeat(first - before, lengths) + np.arange(int(lengths.sum()), dtype=np.int64)
     rows = np.repeat(np.arange(len(nodes), dtype=np.int64), lengths)
-    return _frame(keys, nodes)[rows].with_columns(pl.Series("author", keys.authors[places], dtype=pl.Int64))
+    return node_frame(keys, nodes)[rows].with_columns(pl.Series("author", keys.authors[places], dtype=pl.Int64))

@@ -1,7 +1,8 @@
 """Merging the records of a paper into one row, pure: what of which record survives.
 
 References are the union of the records' lists, each as often as in the list that has it most often; the abstract is the longest;
-every other field is the newest record's, gaps filled from the next. Ties break by content hash: neither parts nor offsets are even
+every other field is the newest record's, gaps filled from the next. It is withdrawn where the newest record of any of its ids says
+so, or a notice does. Ties break by content hash: neither parts nor offsets are even
 in the frames that come here. What does not belong here: reading, routing, writing.
 """
 
@@ -9,7 +10,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from scholarlake.corpus.withdrawal import own_signs
 from scholarlake.lake import contracts
+from scholarlake.lake.contracts import WITHDRAWN_BY
 
 METHOD = "merge"
 
@@ -29,8 +32,8 @@ _ORDER = ("edition_rank", "content_hash", "record_key")
 def merge(members: pl.DataFrame, records: pl.DataFrame, code_version: str) -> pl.DataFrame:
     """One row a paper, in the contract's schema.
 
-    members: a row a distinct record, with RECORD_KEY, record_id, paper_id, paper_key, shard, is_current, flags, edition_rank and
-    members_hash (the paper's). records: RECORD_KEY and WIDE of all of them; copies of a record may come several times.
+    members: a row a distinct record, with RECORD_KEY, record_id, paper_id, paper_key, shard, is_current, flags, edition_rank and the
+    paper's members_hash, version_of and notice_id. records: RECORD_KEY and WIDE of all of them; copies of a record may come several times.
     """
     records = records.unique(list(RECORD_KEY), keep="any")
     named = members.select(*RECORD_KEY, "paper_id", "is_current", "edition_rank", pl.col("flags").alias("identity_flags"))
@@ -51,6 +54,10 @@ def merge(members: pl.DataFrame, records: pl.DataFrame, code_version: str) -> pl
     return (
         _named(members)
         .join(merged, on="paper_id", how="inner")
+        .join(_own_withdrawals(rows), on="paper_id", how="left")
+        .with_columns(pl.when(pl.col("withdrawal_notice").is_not_null()).then(pl.lit("notice")).alias("noticed"))
+        .with_columns(pl.coalesce("withdrawn_by", "noticed").alias("withdrawn_by"))
+        .with_columns(pl.col("withdrawn_by").is_not_null().alias("withdrawn"))
         .with_columns(pl.lit(METHOD).alias("method"), pl.lit(code_version).alias("code_version"))
         .select([pl.col(name).cast(dtype) for name, dtype in contracts.PAPERS.schema.items()])
         .sort("paper_id")
@@ -60,10 +67,18 @@ def merge(members: pl.DataFrame, records: pl.DataFrame, code_version: str) -> pl
 def _named(members: pl.DataFrame) -> pl.DataFrame:
     """What a paper has from its members alone."""
     return members.group_by("paper_id").agg(
-        pl.col("paper_key", "shard", "members_hash").first(),
+        pl.col("paper_key", "shard", "members_hash", "version_of").first(),
+        pl.col("notice_id").first().alias("withdrawal_notice"),
         pl.col("record_id").unique().sort().alias("record_ids"),
         pl.col("edition").sort_by("edition_rank").unique(maintain_order=True).alias("editions"),
     )
+
+
+def _own_withdrawals(rows: pl.DataFrame) -> pl.DataFrame:
+    """paper_id and withdrawn_by of the papers that their own records say were withdrawn: the first of WITHDRAWN_BY that does."""
+    current = rows.filter("is_current")
+    said = current.select("paper_id", sign=own_signs(current)).drop_nulls().group_by("paper_id").agg(pl.col("sign").min())
+    return said.select("paper_id", withdrawn_by=pl.Series(WITHDRAWN_BY, dtype=pl.String).gather(said["sign"]))
 
 
 def _several(rows: pl.DataFrame) -> pl.DataFrame:

@@ -1,7 +1,9 @@
-"""From the narrow columns of `records` to `identities`: which paper each record belongs to, and the rule that decided.
+"""From the narrow columns of `records` to `identities`: which paper each record belongs to, and the rule that decided; and to
+`work_versions` and `withdrawals`: which papers are versions of another, and which a notice says to be withdrawn.
 
-The rules themselves are in clusters.py. Here records are gathered into nodes (a record id with the keys of its newest record),
-clusters get their paper's id, and the decision is written, shard by shard; before it, what became of papers that are no more.
+The rules themselves are in clusters.py, versions.py and withdrawal.py. Here records are gathered into nodes (a record id with the keys of
+its newest record), clusters get their paper's id, and the decisions are written, shard by shard; before them, what became of papers that
+are no more.
 """
 
 from __future__ import annotations
@@ -13,18 +15,20 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from scholarlake.corpus import preprints
 from scholarlake.corpus.clusters import NO_YEAR, Clusters, NodeKeys, decide
 from scholarlake.corpus.keys import Indices, run_starts, unsigned
 from scholarlake.corpus.progress import Progress, silent
 from scholarlake.corpus.record_files import NARROW_ROWS, RecordFile, record_files
-from scholarlake.corpus.shard_writer import ShardWriter
+from scholarlake.corpus.shard_writer import ShardWriter, TableReport
 from scholarlake.corpus.tombstones import TombstonesReport, bury
+from scholarlake.corpus.versions import Nodes, decide_versions
+from scholarlake.corpus.withdrawal import decide_withdrawals, may_be_about_withdrawal, named_by
 from scholarlake.errors import LakeError
 from scholarlake.lake import contracts, delta
+from scholarlake.lake.delta import combined
 from scholarlake.lake.home import Lake
 from scholarlake.sources.editions import edition_ranks
-
-CODE_VERSION = "identity-1"
 
 _SEED = 7  # hashes of DOIs and fingerprints live no longer than this process
 _NO_KEY = pl.lit(0, pl.UInt64)
@@ -37,12 +41,16 @@ _NARROW = (
     pl.when(pl.col("title_fingerprint").is_null()).then(_NO_KEY).otherwise(pl.col("title_fingerprint").hash(_SEED) | 1).alias("title"),
     pl.col("year").fill_null(NO_YEAR),
     pl.col("author_keys"),
+    preprints.kind().alias("kind"),
 )
+_CONTENT = ("record_key", "content_hash")
 
 
 @dataclass(frozen=True)
 class IdentitiesReport:
-    """What `build_identities` found and wrote. `content_versions`: of identities, by shard, every shard of the lake."""
+    """What `build_identities` found and wrote. By shard, every shard of the lake: content_versions, of identities; paper_inputs, of all
+    that the shard's papers are made from. versions and withdrawals: of those tables.
+    """
 
     records: int
     distinct_records: int
@@ -55,6 +63,11 @@ class IdentitiesReport:
     deleted: int
     version: int | None
     content_versions: Mapping[str, str]
+    paper_inputs: Mapping[str, str]
+    versions_by_rule: Mapping[str, int]
+    notices: int
+    versions: TableReport
+    withdrawals: TableReport
     tombstones: TombstonesReport
 
     @property
@@ -62,8 +75,19 @@ class IdentitiesReport:
         return self.inserted + self.updated + self.deleted
 
 
+@dataclass(frozen=True)
+class _Decided:
+    """Rows of `identities`, `work_versions` and `withdrawals`, and how many notices there are."""
+
+    identities: pl.DataFrame
+    versions: pl.DataFrame
+    withdrawals: pl.DataFrame
+    notices: int
+
+
 def build_identities(lake: Lake, run: delta.Commit, progress: Progress = silent) -> IdentitiesReport:
-    """Decide the paper of every record that `records` holds now; write `tombstones`, then `identities`, every shard of it.
+    """Decide the paper of every record that `records` holds now, and what is a version or withdrawn; write `tombstones`, `work_versions`,
+    `withdrawals`, then `identities`, every shard of them.
 
     Raises LakeError where two record ids have one 64-bit key, or `records` was never written.
     """
@@ -71,21 +95,27 @@ def build_identities(lake: Lake, run: delta.Commit, progress: Progress = silent)
         raise LakeError("records has not been built; run `scholarlake build` with a folder of dumps first")
     files = record_files(lake)
     distinct, lines = _distinct_records(files, progress)
-    identities = _decide(distinct, files, lake, run.code_version, progress)
+    decided = _decide(distinct, files, lake, run.code_version, progress)
+    identities, versions, withdrawals = decided.identities, decided.versions, decided.withdrawals
     rules = Counter(dict(identities["rule"].value_counts().iter_rows()))
     conflicts = int((identities["flags"].list.len() > 0).sum())
     record_ids = int(identities["is_current"].sum())
     by_shard = {str(key[0]): frame for key, frame in identities.partition_by("shard", as_dict=True).items()}
-    total = identities.height
-    del identities
+    total, notices = identities.height, decided.notices
+    del identities, decided
     empty = pl.DataFrame(schema=contracts.IDENTITIES.schema)
     tombstones = bury(lake, by_shard, run)
 
     def rows(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
         yield frame.sort("record_id", "edition", "content_hash")
 
+    written = {
+        name: ShardWriter(lake, name, run, progress).write((shard, [frame.filter(shard=shard)]) for shard in lake.shard_keys)
+        for name, frame in (("work_versions", versions), ("withdrawals", withdrawals))
+    }
     shards = ((shard, rows(by_shard.pop(shard, empty))) for shard in lake.shard_keys)
     report = ShardWriter(lake, "identities", run, progress).write(shards)
+    contents = {"identities": report.content_versions, **{name: one.content_versions for name, one in written.items()}}
     return IdentitiesReport(
         records=lines,
         distinct_records=total,
@@ -98,6 +128,11 @@ def build_identities(lake: Lake, run: delta.Commit, progress: Progress = silent)
         deleted=report.deleted,
         version=report.version,
         content_versions=report.content_versions,
+        paper_inputs={shard: combined({name: found[shard] for name, found in contents.items()}) for shard in lake.shard_keys},
+        versions_by_rule={rule: versions.filter(rule=rule).height for rule in contracts.VERSION_RULES},
+        notices=notices,
+        versions=written["work_versions"],
+        withdrawals=written["withdrawals"],
         tombstones=tombstones,
     )
 
@@ -117,7 +152,7 @@ def _distinct_records(files: list[RecordFile], progress: Progress) -> tuple[pl.D
             progress(done, total, "reading keys of records")
     if not pieces:
         columns = {name: contracts.RECORDS.schema[name] for name in ("record_id", "record_key", "content_hash", "year", "author_keys")}
-        pieces = [pl.DataFrame(schema={**columns, "edition": pl.Categorical, "doi": pl.UInt64, "title": pl.UInt64})]
+        pieces = [pl.DataFrame(schema={**columns, "edition": pl.Categorical, "doi": pl.UInt64, "title": pl.UInt64, "kind": pl.UInt8})]
     frame = pl.concat(pieces, how="diagonal", rechunk=True)
     del pieces
     editions = edition_ranks(set(frame["edition"].cast(pl.String).unique().to_list()))
@@ -144,14 +179,15 @@ def _refuse_collisions(frame: pl.DataFrame) -> None:
         raise LakeError(f"record ids {one!r} and {other!r} have the same 64-bit key; rename one of them in its dump part")
 
 
-def _decide(distinct: pl.DataFrame, files: list[RecordFile], lake: Lake, code_version: str, progress: Progress) -> pl.DataFrame:
-    """The identities of all distinct records, in the contract's schema."""
+def _decide(distinct: pl.DataFrame, files: list[RecordFile], lake: Lake, code_version: str, progress: Progress) -> _Decided:
+    """The identities of all distinct records, the versions and the withdrawals, in the contracts' schemas."""
     key = distinct["record_key"].to_numpy()
     first = run_starts(key)
     last = np.append(first[1:], distinct.height) - 1 if len(first) else first
     current = distinct[last]
     progress(0, None, "deciding which records are one paper")
-    clusters = decide(_node_keys(current), lambda nodes: _titles(current[nodes], files, progress))
+    keys = _node_keys(current)
+    clusters = decide(keys, lambda nodes: _titles(current[nodes], files, progress))
 
     node_of = np.repeat(np.arange(len(first), dtype=np.int64), np.diff(np.append(first, distinct.height)))
     representative = _representatives(distinct[first], clusters.of_node)  # node, by cluster
@@ -162,7 +198,7 @@ def _decide(distinct: pl.DataFrame, files: list[RecordFile], lake: Lake, code_ve
     flags = pl.Series("flags", [[], ["doi_conflict"]], dtype=pl.List(pl.String))
     names = pl.Series("shard", lake.shard_keys, dtype=pl.String)
     ids = distinct["record_id"].gather(first)
-    return distinct.select(
+    identities = distinct.select(
         "record_id",
         "record_key",
         pl.col("edition").cast(pl.String),
@@ -176,6 +212,56 @@ def _decide(distinct: pl.DataFrame, files: list[RecordFile], lake: Lake, code_ve
         flags.gather(clusters.conflict[node_of].astype(np.int64)).alias("flags"),
         pl.lit(code_version).alias("code_version"),
     )
+    progress(0, None, "looking for preprints and notices")
+    nodes = Nodes(keys, current["kind"].to_numpy(), paper_node, ids.gather, _numbered(current, files))
+    notices = _notices(current, files)
+    found = decide_versions(nodes)
+    withdrawn = decide_withdrawals(nodes, notices, found)
+
+    def named(column: str) -> pl.Series:
+        return ids.gather((found if column in found.columns else withdrawn)[column])
+
+    def rows(frame: pl.DataFrame, contract: contracts.Table, **columns: pl.Series) -> pl.DataFrame:
+        lies_in = names.gather(shard[frame["paper"].to_numpy()])
+        facts = {"paper_id": ids.gather(frame["paper"]), "shard": lies_in, **columns}
+        return (
+            pl.DataFrame(facts)
+            .with_columns(pl.lit(code_version).alias("code_version"))
+            .cast(contract.schema)
+            .select(list(contract.columns))
+        )
+
+    rule = pl.Series("rule", contracts.VERSION_RULES, dtype=pl.String).gather(found["rule"])
+    return _Decided(
+        identities,
+        rows(found, contracts.WORK_VERSIONS, version_of=named("version_of"), rule=rule),
+        rows(withdrawn, contracts.WITHDRAWALS, notice_id=named("notice")),
+        notices.height,
+    )
+
+
+def _numbered(current: pl.DataFrame, files: list[RecordFile]) -> pl.DataFrame:
+    """node, stem and number of the newest records whose DOI is that of a numbered version of a preprint."""
+    stem, number = preprints.version()
+    columns: list[str | pl.Expr] = [*_CONTENT, stem.hash(_SEED).alias("stem"), number.alias("number")]
+    return _of_nodes(current, [file.where(preprints.has_version(), columns) for file in files], {"stem": pl.UInt64, "number": pl.Int32})
+
+
+def _notices(current: pl.DataFrame, files: list[RecordFile]) -> pl.DataFrame:
+    """node and title of the newest records that are notices: the hash of the fingerprint that each names."""
+    found = _of_nodes(current, [file.where(may_be_about_withdrawal(), [*_CONTENT, "title"]) for file in files], {"title": pl.String})
+    named = pl.Series("title", [named_by(title) for title in found["title"]], dtype=pl.String)
+    return found.with_columns(named).drop_nulls("title").with_columns(pl.col("title").hash(_SEED) | 1)
+
+
+def _of_nodes(current: pl.DataFrame, rows: list[pl.DataFrame], columns: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
+    """node, and the columns, of those of some rows that are the newest record of their id, each once, in the order of the nodes.
+
+    rows: record_key, content_hash and the columns.
+    """
+    asked = pl.concat([pl.DataFrame(schema={"record_key": pl.Int64, "content_hash": pl.Int64, **columns}), *rows]).unique(list(_CONTENT))
+    newest = current.select(*_CONTENT).with_columns(node=pl.int_range(pl.len(), dtype=pl.Int64))
+    return newest.join(asked, on=list(_CONTENT), how="inner").sort("node").select("node", *columns)
 
 
 def _node_keys(current: pl.DataFrame) -> NodeKeys:

@@ -119,6 +119,47 @@ def tombstones_are_of_papers_that_are_gone(lake: Lake) -> Finding:
     )
 
 
+def versions_lead_to_what_stands_for_the_work(lake: Lake) -> Finding:
+    """A version and what it is a version of are papers, two of them, and the latter is a version of nothing itself: no chain, no circle."""
+    versions = lake.scan("work_versions").select("paper_id", "shard", "version_of")
+    there = _papers_of_identities(lake)
+    stands = there.select("paper_id", stands=pl.lit(True))
+    fault = (
+        pl.when(pl.col("is_there").is_null()).then(pl.lit("is no paper of this shard"))
+        .when(pl.col("stands").is_null()).then(pl.lit("is a version of what is no paper"))
+        .when(pl.col("version_of") == pl.col("paper_id")).then(pl.lit("is a version of itself"))
+        .when(pl.col("next").is_not_null()).then(pl.lit("is a version of a version"))
+    )  # fmt: skip
+    offenders = (
+        versions.join(there.with_columns(is_there=pl.lit(True)), on=["paper_id", "shard"], how="left")
+        .join(stands, left_on="version_of", right_on="paper_id", how="left")
+        .join(versions.select("paper_id", next="version_of"), left_on="version_of", right_on="paper_id", how="left")
+        .select("paper_id", "version_of", fault=fault)
+        .filter(pl.col("fault").is_not_null())
+    )
+    return from_offenders(
+        "versions_lead_to_what_stands_for_the_work",
+        "every version leads to another paper, which is a version of none",
+        rows_of(versions),
+        offenders,
+    )
+
+
+def withdrawals_and_notices_are_papers(lake: Lake) -> Finding:
+    """A paper that a notice is about and the notice are two papers."""
+    withdrawals = lake.scan("withdrawals").select("paper_id", "shard", "notice_id")
+    there = _papers_of_identities(lake)
+    lost = withdrawals.join(there, on=["paper_id", "shard"], how="anti").with_columns(fault=pl.lit("is no paper of this shard"))
+    dangling = withdrawals.join(there, left_on="notice_id", right_on="paper_id", how="anti")
+    own = withdrawals.filter(pl.col("notice_id") == pl.col("paper_id"))
+    offenders = pl.concat(
+        [lost, dangling.with_columns(fault=pl.lit("its notice is no paper")), own.with_columns(fault=pl.lit("is its own notice"))]
+    )
+    return from_offenders(
+        "withdrawals_and_notices_are_papers", "a withdrawn paper and its notice are two papers", rows_of(withdrawals), offenders
+    )
+
+
 # -- papers ----------------------------------------------------------------------------------------------------------
 
 
@@ -145,6 +186,31 @@ def record_ids_resolve(lake: Lake, shard: str) -> Finding:
         f"papers of shard {shard} list the record ids that identities gives them",
         rows_of(wanted),
         _difference(wanted, listed, pair, "is not listed by the paper", "is not the paper's"),
+    )
+
+
+def papers_bear_what_was_decided(lake: Lake, shard: str) -> Finding:
+    """A paper names what it is a version of and the notice that is about it, just as decided; and says why, where it is withdrawn."""
+    decided = (
+        _papers_of_identities(lake, shard)
+        .join(_in_shard(lake, "work_versions", shard).select("paper_id", stands="version_of"), on="paper_id", how="left")
+        .join(_in_shard(lake, "withdrawals", shard).select("paper_id", notice="notice_id"), on="paper_id", how="left")
+    )
+    columns = ["paper_id", "version_of", "withdrawn", "withdrawn_by", "withdrawal_notice"]
+    papers = _in_shard(lake, "papers", shard).select(columns)
+    fault = (
+        pl.when(pl.col("version_of").ne_missing(pl.col("stands"))).then(pl.lit("is a version of something else"))
+        .when(pl.col("withdrawal_notice").ne_missing(pl.col("notice"))).then(pl.lit("has another notice"))
+        .when(pl.col("withdrawn") != pl.col("withdrawn_by").is_not_null()).then(pl.lit("does not say why it is withdrawn"))
+        .when(pl.col("notice").is_not_null() & ~pl.col("withdrawn")).then(pl.lit("is not withdrawn, though a notice says so"))
+    )  # fmt: skip
+    offenders = papers.join(decided, on="paper_id").select("paper_id", fault=fault).filter(pl.col("fault").is_not_null())
+    return from_offenders(
+        "papers_bear_what_was_decided",
+        f"papers of shard {shard} are versions and withdrawn as decided",
+        rows_of(papers),
+        offenders,
+        {"versions": rows_of(papers.filter(pl.col("version_of").is_not_null())), "withdrawn": rows_of(papers.filter("withdrawn"))},
     )
 
 

@@ -21,12 +21,13 @@ from scholarlake.lake.hashing import stable_key
 from scholarlake.lake.home import Lake
 from scholarlake.sources.editions import edition_ranks
 
-CODE_VERSION = "merge-1"
-
 ROUTE_FROM = 50_000
 """Lines of a dump from which carrying all records to their shards can pay: below, a shard reads the parts itself."""
 ROUTE_SHARE = 0.1
 """Share of a shard's records to be read from which it is taken that the other shards have as much to read."""
+
+
+_DECISIONS = {"work_versions": "version_of", "withdrawals": "notice_id"}
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,6 @@ class PapersReport:
     @property
     def changed(self) -> int:
         return self.inserted + self.updated + self.deleted
-
-
-def shard_inputs(lake: Lake) -> dict[str, str]:
-    """What `papers` is made from, by shard: the content version of that shard of `identities`. Every shard of the lake."""
-    return {shard: delta.partition_content(lake, "identities", shard).version for shard in lake.shard_keys}
 
 
 def build_papers(lake: Lake, shard: str, run: delta.Commit, progress: Progress = silent, *, recompute: bool = False) -> PapersReport:
@@ -104,7 +100,8 @@ def build_papers(lake: Lake, shard: str, run: delta.Commit, progress: Progress =
 
 
 def _members(lake: Lake, shard: str) -> pl.DataFrame:
-    """The distinct records of a shard's papers, with edition_rank, and members_hash of the paper, sorted by paper."""
+    """The distinct records of a shard's papers, sorted by paper, with edition_rank, and the paper's version_of, notice_id (null where there
+    is none) and members_hash."""
     columns = ["record_id", "record_key", "edition", "content_hash", "paper_id", "paper_key", "shard", "is_current", "flags", "copies"]
     frame = lake.scan("identities").filter(pl.col("shard") == shard).select(columns).collect().sort("paper_id")
     editions = frame["edition"].unique().to_list()
@@ -114,10 +111,24 @@ def _members(lake: Lake, shard: str) -> pl.DataFrame:
         schema={"edition": pl.String, "edition_rank": pl.Int64, "edition_key": pl.Int64},
     )
     frame = frame.join(names, on="edition", how="left", maintain_order="left")
+    for table, column in _DECISIONS.items():
+        decided = lake.scan(table).filter(pl.col("shard") == shard).select("paper_id", column).collect()
+        frame = frame.join(decided, on="paper_id", how="left", maintain_order="left")
     starts = run_starts(frame["paper_key"].to_numpy())
     hashes = np.add.reduceat(_member_hashes(frame), starts) if len(starts) else np.empty(0, dtype=np.uint64)
+    hashes = hashes + _decision_hashes(frame[starts])
     lengths = np.diff(np.append(starts, frame.height))
     return frame.with_columns(pl.Series("members_hash", np.repeat(hashes.view(np.int64), lengths), dtype=pl.Int64))
+
+
+def _decision_hashes(papers: pl.DataFrame) -> Words:
+    """A hash of what was decided about each paper; 0 where nothing was. Stored with the records', too."""
+    total = np.zeros(papers.height, dtype=np.uint64)
+    for place, column in enumerate(_DECISIONS.values(), 1):
+        known = papers[column].is_not_null().to_numpy()
+        keys = np.array([stable_key(name) for name in papers[column].drop_nulls()], dtype=np.int64)
+        total[known] += mix(unsigned(keys) + np.uint64(place))
+    return total
 
 
 def _member_hashes(frame: pl.DataFrame) -> Words:

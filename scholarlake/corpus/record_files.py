@@ -40,8 +40,11 @@ class RecordFile:
 
     def matching(self, columns: Sequence[str], keys: pl.Series) -> pl.DataFrame:
         """The columns of those rows whose record_key is among keys; other rows' wide columns are not decoded."""
-        wanted = pl.col("record_key").is_in(keys.implode())
-        return pl.scan_parquet(self.path, hive_partitioning=False).filter(wanted).select(columns).collect()
+        return self.where(pl.col("record_key").is_in(keys.implode()), columns)
+
+    def where(self, predicate: pl.Expr, columns: Sequence[str | pl.Expr]) -> pl.DataFrame:
+        """The columns of those rows for which a predicate holds."""
+        return pl.scan_parquet(self.path, hive_partitioning=False).filter(predicate).select(columns).collect(engine="streaming")
 
 
 def record_files(lake: Lake) -> list[RecordFile]:

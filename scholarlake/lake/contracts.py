@@ -198,6 +198,9 @@ REJECTS = Table(
     },
 )
 
+VERSION_RULES = ("title_and_author", "title", "other_preprint")
+WITHDRAWN_BY = ("title", "doc_type", "abstract", "notice")
+
 IDENTITY_RULES = ("representative", "same_id", "same_doi", "title_to_doi", "title")
 
 IDENTITIES = Table(
@@ -217,6 +220,38 @@ IDENTITIES = Table(
         "shard": _shard("shard of the paper, two digits"),
         "rule": Column(Text, "the rule that joined the record to its paper", values=IDENTITY_RULES),
         "flags": Column(Texts, "doi_conflict: its DOI also stands on a work with nothing in common"),
+        "code_version": CODE_VERSION,
+    },
+)
+
+WORK_VERSIONS = Table(
+    name="work_versions",
+    about="Papers that are a version of another, which stands for the work: a preprint of what was published, or of its latest preprint.",
+    key=("paper_id",),
+    provenance=("code_version",),
+    columns={
+        "paper_id": Column(Text, "the preprint", pattern=ID),
+        "shard": _shard("shard of the preprint"),
+        "version_of": Column(Text, "the paper that stands for the work; itself a version of none", pattern=ID),
+        "rule": Column(
+            Text,
+            "title_and_author: they share both; title: authors are unknown, and no other paper has the title; other_preprint: a preprint "
+            "of the same work leads there, or is the latest one",
+            values=VERSION_RULES,
+        ),
+        "code_version": CODE_VERSION,
+    },
+)
+
+WITHDRAWALS = Table(
+    name="withdrawals",
+    about="Papers that a notice of retraction or withdrawal is about, the notice being a paper of its own.",
+    key=("paper_id",),
+    provenance=("code_version",),
+    columns={
+        "paper_id": Column(Text, "the paper that was withdrawn", pattern=ID),
+        "shard": _shard("shard of that paper"),
+        "notice_id": Column(Text, "the paper that says so; of several the first by id", pattern=ID),
         "code_version": CODE_VERSION,
     },
 )
@@ -259,7 +294,16 @@ PAPERS = Table(
         "record_ids": Column(Texts, "ids of all its records, distinct, sorted; each resolves to this paper"),
         "editions": Column(Texts, "issues of the dump it occurs in, oldest first"),
         "flags": Column(Texts, "flags of its records and of its identity, distinct, sorted"),
-        "members_hash": Column(Key, "hash over its records' contents: what the row was computed from"),
+        "version_of": Column(Text, "the paper that stands for the work, where this one is a preprint of it", nullable=True, pattern=ID),
+        "withdrawn": Column(pl.Boolean(), "whether it was retracted or withdrawn"),
+        "withdrawn_by": Column(
+            Text,
+            "what says so: title, doc_type or abstract of the newest record of one of its ids, or a notice",
+            nullable=True,
+            values=WITHDRAWN_BY,
+        ),
+        "withdrawal_notice": Column(Text, "the paper that is a notice of it", nullable=True, pattern=ID),
+        "members_hash": Column(Key, "hash over its records' contents and the decisions about it: what the row was computed from"),
         "method": METHOD,
         "code_version": CODE_VERSION,
     },
@@ -377,7 +421,7 @@ COLLECTIONS = Table(
             "member (of what conditions leave), representative (of a cluster), anchor (much cited), quota (of a topic), ranked (the rest)",
             values=ROLES,
         ),
-        "rule": Column(Text, "what chose it, in words"),
+        "rule": Column(Text, "what chose it, in words; of a work of several versions also which others there are"),
         "score": Column(
             pl.Float64(), "what speaks for it: relevance, similarity to the cluster's centre, citations, signals; by role", nullable=True
         ),
@@ -405,6 +449,7 @@ COLLECTION_CATALOG = Table(
         "chosen": Column(pl.Int64(), "papers that were", minimum=0),
         "shortfall": Column(Text, "what is missing of the papers asked for, and why; null where nothing is", nullable=True),
         "unknown_ids": Column(Texts, "ids that the file names and the corpus does not know"),
+        "withdrawn_ids": Column(Texts, "papers that the file names, left out since they, or what they are versions of, were withdrawn"),
         "code_version": CODE_VERSION,
     },
 )
@@ -631,6 +676,8 @@ TABLES: dict[str, Table] = {
         RECORDS,
         REJECTS,
         IDENTITIES,
+        WORK_VERSIONS,
+        WITHDRAWALS,
         TOMBSTONES,
         PAPERS,
         CITATIONS,

@@ -109,14 +109,17 @@ STAGES: dict[str, Stage] = {
         Stage(
             "identities",
             "corpus",
-            "Which paper each record belongs to, the rule that decided, and the shard; beside it `tombstones`, papers that are gone.",
+            "Which paper each record belongs to, the rule that decided, and the shard; beside it `work_versions`, preprints and what was "
+            "published of them, `withdrawals`, papers that a notice is about, and `tombstones`, papers that are gone.",
             deps=("dump_manifest", "records"),
-            tables=("identities", "tombstones"),
+            tables=("identities", "work_versions", "withdrawals", "tombstones"),
             kinds=("polars", "deltalake"),
-            version="2",
+            version="3",
             settings=lambda settings: settings.profile.shards,
             blocking=(
                 "identities_contract",
+                "work_versions_contract",
+                "withdrawals_contract",
                 "tombstones_contract",
                 "no_line_of_a_gone_part",
                 "every_record_has_a_paper",
@@ -125,12 +128,15 @@ STAGES: dict[str, Stage] = {
                 "representative_is_a_member",
                 "papers_lie_in_their_shard",
                 "tombstones_are_of_papers_that_are_gone",
+                "versions_lead_to_what_stands_for_the_work",
+                "withdrawals_and_notices_are_papers",
             ),
         ),
         Stage(
             "shard_inputs",
             "corpus",
-            "What a shard's papers are made from: reported by `identities`, only for shards whose members' content changed.",
+            "What a shard's papers are made from: reported by `identities`, only for shards whose members, or what was decided about them, "
+            "changed.",
             deps=("identities",),
             partitions=SHARD,
             observed=True,
@@ -143,12 +149,14 @@ STAGES: dict[str, Stage] = {
             partitions=SHARD,
             tables=("papers",),
             kinds=("polars", "deltalake"),
+            version="2",
             # shard_inputs speaks of the dump's bytes: another reading of the same bytes is felt here.
             settings=lambda settings: STAGES["records"].code_version(settings),
             blocking=(
                 "papers_contract",
                 "papers_are_those_of_identities",
                 "record_ids_resolve",
+                "papers_bear_what_was_decided",
             ),
         ),
         Stage(
@@ -251,6 +259,7 @@ STAGES: dict[str, Stage] = {
             "One SQLite file: papers by id, merged id, exact title and vector id, and weighted keyword search.",
             deps=("identities", "papers", "degrees", "embeddings"),
             artifact=True,
+            version="2",
             kinds=("sqlite",),
             blocking=(
                 "artifact_is_intact",
@@ -332,6 +341,7 @@ STAGES: dict[str, Stage] = {
             deps=("collection_file", "identities", "papers", "citations", "degrees", "embeddings", "fulltexts"),
             tables=("collections", "collection_catalog"),
             kinds=("scikitlearn", "deltalake"),
+            version="2",
             settings=lambda settings: {"selection": settings.profile.selection.model_dump(), "embedder": settings.embedder},
             blocking=(
                 "collections_contract",

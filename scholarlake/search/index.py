@@ -56,7 +56,7 @@ _MERGE_EVERY_BYTES = 64 << 20  # FTS5 gathers this much before it writes a segme
 _COLUMNS = ["paper_id", "title", "abstract", "year", "venue", "doi", "lang", "doc_type"]
 _DETAILS = [
     "authors", "keywords", "venue_id", "volume", "issue", "page_start", "page_end", "issn", "isbn", "publisher", "pdf", "urls",
-    "n_citation", "record_ids", "editions", "flags", "shard", "method",
+    "n_citation", "record_ids", "editions", "flags", "shard", "method", "version_of", "withdrawn", "withdrawn_by", "withdrawal_notice",
 ]  # fmt: skip
 _NARROW = ["in_degree", "out_degree", "total_degree", "is_core", "faiss_id", "unresolved_references"]
 
@@ -120,16 +120,22 @@ def _ranked(lake: Lake) -> pl.DataFrame:
 def _spill(lake: Lake, ranked: pl.DataFrame, spill: Path, bucket_rows: int, say: Progress) -> None:
     """Send every paper's wide row to the bucket of its rank, a batch of rows in memory at a time."""
     done = 0
+    versions = lake.scan("work_versions").select("version_of", "paper_id").sort("paper_id").group_by("version_of", maintain_order=True)
+    of_work = versions.agg(pl.col("paper_id").alias("versions")).rename({"version_of": "paper_id"}).collect()
     for key, narrow in sorted(ranked.partition_by("shard", as_dict=True).items()):
         wide = lake.scan("papers").filter(pl.col("shard") == key[0]).select(_COLUMNS + _DETAILS)
         for number, batch in enumerate(wide.collect_batches(chunk_size=BATCH_ROWS, maintain_order=False)):
-            rows = batch.join(narrow.drop("shard"), on="paper_id", how="inner").select(
-                "rank",
-                *_COLUMNS,
-                *(name for name in _NARROW if name != "unresolved_references"),
-                pl.struct(*_DETAILS, "unresolved_references").struct.json_encode().alias("details"),
-                pl.col("keywords").list.join("\n", ignore_nulls=True).alias("keywords"),
-                ((pl.col("rank") - 1) // bucket_rows).alias("bucket"),
+            rows = (
+                batch.join(narrow.drop("shard"), on="paper_id", how="inner")
+                .join(of_work, on="paper_id", how="left")
+                .select(
+                    "rank",
+                    *_COLUMNS,
+                    *(name for name in _NARROW if name != "unresolved_references"),
+                    pl.struct(*_DETAILS, "unresolved_references", "versions").struct.json_encode().alias("details"),
+                    pl.col("keywords").list.join("\n", ignore_nulls=True).alias("keywords"),
+                    ((pl.col("rank") - 1) // bucket_rows).alias("bucket"),
+                )
             )
             for bucket, part in rows.partition_by("bucket", as_dict=True, include_key=False).items():
                 part.write_ipc(spill / f"{bucket[0]:02d}-{key[0]}-{number:05d}.arrow", compression="lz4")

@@ -23,6 +23,8 @@ class Paper:
     rank: place among all papers by in-degree, year and id, 1 the most cited.
     same_title: ids of the other papers with exactly this title, the most cited first.
     unresolved_references: how many of its references lead outside the corpus.
+    version_of: id of the paper that stands for the work, where this is a preprint of it. versions: ids of the preprints of this one.
+    withdrawn_by: what says that it was withdrawn: "title", "doc_type", "abstract" or "notice"; withdrawal_notice: id of the notice.
     n_citation: the dump's own count; the degrees are counted from the citations of this release.
     """
 
@@ -60,6 +62,11 @@ class Paper:
     n_citation: int | None = None
     unresolved_references: int = 0
     same_title: tuple[str, ...] = ()
+    version_of: str | None = None
+    versions: tuple[str, ...] = ()
+    withdrawn: bool = False
+    withdrawn_by: str | None = None
+    withdrawal_notice: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

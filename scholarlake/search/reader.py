@@ -187,6 +187,6 @@ def _paper(row: dict[str, Any], details: str) -> Paper:
     more: dict[str, Any] = json.loads(details)
     row["is_core"] = bool(row["is_core"])
     more["authors"] = tuple(Author(**author) for author in more["authors"] or ())
-    for name in ("keywords", "record_ids", "editions", "flags", "urls"):
-        more[name] = tuple(more[name] or ())
+    for name in ("keywords", "record_ids", "editions", "flags", "urls", "versions"):
+        more[name] = tuple(more.get(name) or ())  # releases made before a field was known lack it
     return Paper(**row, **more)

@@ -1,7 +1,7 @@
 """What a title says beside naming the work: that it was withdrawn, in which language it is, what it is called elsewhere.
 
 The title keeps its marks; the fingerprint is made without them, so that the marked copy of a paper and the clean one are one.
-A notice of a retraction is a work of its own about another, and no mark: "Retraction note to: X" is not X.
+A notice of a retraction is a work of its own about another, and no mark: "Retraction note to: X" is not X, but names it.
 """
 
 from __future__ import annotations
@@ -52,6 +52,46 @@ _PARALLEL = re.compile(r"(.+?)(?:\s*[\[(]([^\[\]()]+)[\])]|\s=\s(.+))\W*")
 _LATIN = re.compile("[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
 _LEAST_LETTERS = 5
 
+
+# What a notice calls itself; what it is about follows a colon, a dash, or in quotation marks.
+_OF_WHAT = r"(?: (?:to|of|for|on|regarding|concerning))?(?: the)?(?: article| paper| manuscript)?"
+_NOTICE = "|".join(
+    (
+        rf"(?:editorial )?(?:retraction|withdrawal)(?: (?:note|notice|statement|announcement|letter))?{_OF_WHAT}",
+        rf"(?:editorial )?(?:note|notice|statement|announcement|letter) of (?:retraction|withdrawal){_OF_WHAT}",
+        r"(?:article|paper|manuscript) (?:retraction|withdrawal)",
+        r"(?:nota de |aviso de )?(?:retractaci[óo]n|retrata[çc][ãa]o|retra[çc][ãa]o)(?: (?:de|do|del?)(?: art[ií]culo| artigo)?)?",
+        r"(?:avis de |note de )?rétractation(?: de l['’]article)?",
+        r"(?:zurückziehung|rücknahme|widerruf)(?: (?:von|des artikels|der arbeit))?",
+        r"(?:отзыв|ретракция)(?: статьи)?",
+        r"撤(?:稿|回|销|銷)(?:声明|聲明|通知|启事|啟事|公告|のお知らせ)?|論文撤回(?:のお知らせ|公告|通知)?|关于撤(?:稿|回|销)的(?:声明|通知)",
+        r"(?:논문 ?)?철회 ?(?:공지|안내|통지)?",
+    )
+)
+_QUOTES = {"“": "”", "„": "“”", "‘": "’", "«": "»", "「": "」", "『": "』", "《": "》", '"': '"', "'": "'"}
+_NAMES_ANOTHER = re.compile(
+    rf"\W{{0,3}}(?:{_NOTICE})(?:\s*[:：.\u2013\u2014]\s*|\s+-+\s+|\s*(?=[{''.join(_QUOTES)}]))(.+)", re.IGNORECASE | re.DOTALL
+)
+_SOURCE = re.compile(r"\s*(?:\[[^\[\]]*\]|\([^()]*\b(?:1[89]|20)[0-9]{2}\b[^()]*\))\W*$")  # where the work stood: "[Cell 12 (2003) 1]"
+
+# What an abstract says in place of one, as it does on arXiv.
+_WORK_IS = rf"(?:this|the|our) (?:{_NOUN}|submission|work|version|e-?print)(?: (?:has been|have been|was|is))"
+_SAYS_SO = re.compile(
+    rf"\W*(?:{_WORK_IS}(?: (?:temporarily|now|hereby|voluntarily|formally))? (?:withdrawn|retracted)\b"
+    r"|(?:paper|article|manuscript|submission|preprint) (?:has been |was )?(?:withdrawn|retracted)\b"
+    r"|(?:withdrawn|retracted)(?: by (?:the |all )?(?:authors?|arxiv|publisher|editor|journal)|\W*$|\s*[:.\u2013\u2014])"
+    r"|the authors? (?:have|has) (?:withdrawn|retracted) (?:this|the|their|his|her)\b)",
+    re.IGNORECASE,
+)
+#: Document types, in lower case, that say so.
+WITHDRAWN_TYPES = ("retracted", "retracted article", "retracted paper", "retracted publication", "withdrawn", "withdrawn article")
+
+#: What has none of these, in whatever case, does not say that it was withdrawn, nor that another was.
+WITHDRAWAL_SIGNS = (
+    *("retract", "withdraw", "remov", "notice of", "retirado", "retratado", "retrata", "retraç", "rétract", "ckgez", "ckzieh", "cknahme"),
+    *("widerruf", "отозван", "отзыв", "ретрагир", "ретракц", "çek", "撤", "철회"),
+)
+ABSTRACT_SIGNS = ("withdrawn", "retracted")
 
 #: What has none of these, in whatever case, has no mark: told at the speed of a search for words.
 ASCII_SIGNS = ("retract", "withdrawn", "remov", "notice of", "retirado", "retratado", "[", "(in ", "(article in", "transl)")
@@ -104,3 +144,23 @@ def is_withdrawn(title: str) -> bool:
     if first := _FIRST.match(title):
         return first["removed"] is None or first["removed"].isupper() or " " in first["removed"]
     return _LAST.search(title) is not None
+
+
+def work_withdrawn(title: str) -> str | None:
+    """The title of the work that a notice says to be retracted or withdrawn; None for what is no notice.
+
+    title: as `clean` gives it, NFC.
+    """
+    if is_withdrawn(title) or not (found := _NAMES_ANOTHER.fullmatch(title)):
+        return None
+    named = found[1].strip()
+    if closing := _QUOTES.get(named[0]):
+        end = max(named.rfind(sign) for sign in closing)
+        if end > 0:
+            return named[1:end].strip() or None
+    return _SOURCE.sub("", named).strip() or None
+
+
+def abstract_says_withdrawn(abstract: str) -> bool:
+    """Whether an abstract begins by saying that its own work was withdrawn or retracted."""
+    return _SAYS_SO.match(abstract) is not None

@@ -32,6 +32,7 @@ RECORDS = {
     "p4": (PART, "p4", "10.1/book", ["doi_conflict"]),
     "p5": (OTHER, "p5", "10.1/book", ["doi_conflict"]),
 }
+VERSION, WORK, NOTICE = "p5", "p4", "p3"  # a preprint of p4 that p3 says was withdrawn
 EDGES = [("p1", "p3"), ("p4", "p3"), ("p5", "p3"), ("p4", "p1")]
 _PAIR = {"release": "r0002", "previous": "r0001", "table": "papers"}
 NOT_EMBEDDED = "p5"
@@ -130,6 +131,10 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
                 for record, (_, paper, _, flags) in RECORDS.items()
             ],
         ),
+        "work_versions": frame_of(
+            "work_versions", [{"paper_id": VERSION, "shard": shard[VERSION], "version_of": WORK, "rule": "title_and_author"}]
+        ),
+        "withdrawals": frame_of("withdrawals", [{"paper_id": VERSION, "shard": shard[VERSION], "notice_id": NOTICE}]),
         "tombstones": frame_of(
             "tombstones",
             [
@@ -145,6 +150,11 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
                     "paper_key": stable_key(p),
                     "shard": shard[p],
                     "record_ids": sorted(r for r, (_, of, _, _) in RECORDS.items() if of == p),
+                    **(
+                        {"version_of": WORK, "withdrawn": True, "withdrawn_by": "notice", "withdrawal_notice": NOTICE}
+                        if p == VERSION
+                        else {}
+                    ),
                 }
                 for p in papers
             ],

@@ -20,6 +20,8 @@ WHOLE: dict[str, Callable[[Lake], Finding]] = {
     "one_paper_per_doi": invariants.one_paper_per_doi,
     "representative_is_a_member": invariants.representative_is_a_member,
     "papers_lie_in_their_shard": invariants.papers_lie_in_their_shard,
+    "versions_lead_to_what_stands_for_the_work": invariants.versions_lead_to_what_stands_for_the_work,
+    "withdrawals_and_notices_are_papers": invariants.withdrawals_and_notices_are_papers,
     "no_dangling_edge": invariants.no_dangling_edge,
     "no_self_edge": invariants.no_self_edge,
     "no_repeated_edge": invariants.no_repeated_edge,
@@ -30,6 +32,7 @@ WHOLE: dict[str, Callable[[Lake], Finding]] = {
     "core_citations_are_inside_the_core": invariants.core_citations_are_inside_the_core,
 }
 Change = Callable[[pl.DataFrame], pl.DataFrame]
+VERSIONS, WITHDRAWALS = "versions_lead_to_what_stands_for_the_work", "withdrawals_and_notices_are_papers"
 
 
 @pytest.fixture
@@ -90,6 +93,18 @@ def test_a_good_lake_passes(lake: Lake, name: str) -> None:
         ("one_paper_per_doi", "identities", only("p2", paper_id="p2"), {"doi": "10.1/x", "papers": 2, "not_flagged": 2}),
         ("one_paper_per_doi", "identities", only("p4", flags=[]), {"doi": "10.1/book", "not_flagged": 1}),
         ("representative_is_a_member", "identities", without("record_id", "p1"), {"paper_id": "p1", "resolved": None}),
+        (VERSIONS, "work_versions", only("p5", version_of="p2"), {"paper_id": "p5", "fault": "is a version of what is no paper"}),
+        (VERSIONS, "work_versions", only("p5", version_of="p5"), {"paper_id": "p5", "fault": "is a version of itself"}),
+        (VERSIONS, "work_versions", only("p5", paper_id="zz"), {"paper_id": "zz", "fault": "is no paper of this shard"}),
+        (
+            VERSIONS,
+            "work_versions",
+            lambda rows: pl.concat([rows, rows.with_columns(paper_id=pl.lit("p4"), version_of=pl.lit("p5"))]),
+            {"paper_id": "p5", "fault": "is a version of a version"},
+        ),
+        (WITHDRAWALS, "withdrawals", only("p5", notice_id="p2"), {"paper_id": "p5", "fault": "its notice is no paper"}),
+        (WITHDRAWALS, "withdrawals", only("p5", notice_id="p5"), {"paper_id": "p5", "fault": "is its own notice"}),
+        (WITHDRAWALS, "withdrawals", only("p5", paper_id="p2"), {"paper_id": "p2", "fault": "is no paper of this shard"}),
         ("no_self_edge", "citations", only("p1", cited_id="p1"), {"citing_id": "p1"}),
         ("no_dangling_edge", "citations", only("p1", cited_id="p2"), {"cited_id": "p2", "fault": "the cited paper does not exist"}),
         (
@@ -172,6 +187,24 @@ def test_a_merged_id_that_its_paper_forgot_is_found(lake: Lake) -> None:
     broken(lake, "papers", only("p1", record_ids=["p1", "p9"]))
     faults = {(row["record_id"], row["fault"]) for row in invariants.record_ids_resolve(lake, shard).examples}
     assert faults == {("p2", "is not listed by the paper"), ("p9", "is not the paper's")}
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"version_of": None}, "is a version of something else"),
+        ({"version_of": "p1"}, "is a version of something else"),
+        ({"withdrawal_notice": None}, "has another notice"),
+        ({"withdrawn": False}, "does not say why it is withdrawn"),
+        ({"withdrawn": False, "withdrawn_by": None}, "is not withdrawn, though a notice says so"),
+    ],
+)
+def test_a_paper_that_does_not_bear_what_was_decided_is_found(lake: Lake, change: dict[str, object], fault: str) -> None:
+    shard = lake.shard_of("p5")
+    found = invariants.papers_bear_what_was_decided(lake, shard)
+    assert (found.passed, found.facts["versions"], found.facts["withdrawn"]) == (True, 1, 1)
+    broken(lake, "papers", only("p5", **change))
+    assert invariants.papers_bear_what_was_decided(lake, shard).examples == ({"paper_id": "p5", "fault": fault},)
 
 
 def test_outside_references_count_where_the_profile_says_so(lake: Lake) -> None:

@@ -66,6 +66,18 @@ def test_a_good_lake_passes(lake: Lake, claim: Callable[[Lake], Finding]) -> Non
             {"collection": "some", "paper_id": "p1", "fault": "lies in another shard"},
         ),
         (
+            invariants.members_are_papers,
+            "papers",
+            lambda rows: rows.with_columns(withdrawn=pl.col("withdrawn") | (pl.col("paper_id") == "p1")),
+            {"collection": "some", "paper_id": "p1", "fault": "was withdrawn"},
+        ),
+        (
+            invariants.one_version_of_a_work,
+            "papers",
+            lambda rows: rows.with_columns(version_of=pl.when(pl.col("paper_id") == "p1").then(pl.lit("p4")).otherwise("version_of")),
+            {"collection": "some", "work": "p4", "paper_id": "p1, p4", "versions": 2},
+        ),
+        (
             invariants.ranks_are_whole,
             "collections",
             only("some", rank=1),

@@ -16,11 +16,13 @@ TITLES = [
     "Editorial",
     "深度学习综述研究",
     "Введение в алгебру",
+    "RETRACTED: Spike trains as event sequences",
+    "Retraction note to: A survey of citation graphs",
     None,
 ]
-DOIS = ["10.1000/a", "https://doi.org/10.1000/A", "10.1000/b", "not a doi", None, None]
+DOIS = ["10.1000/a", "https://doi.org/10.1000/A", "10.1000/b", "10.48550/arXiv.1706.1", "10.21203/rs.3.rs-7/v1", "not a doi", None, None]
 AUTHORS = [[{"name": "Ada Byron"}], [{"name": "A. Byron"}, {"name": "Bo Chen"}], []]
-ABSTRACTS = [None, "Short.", "A longer abstract that says something about spikes."]
+ABSTRACTS = [None, "Short.", "A longer abstract that says something about spikes.", "This paper has been withdrawn by its authors."]
 
 records = st.fixed_dictionaries(
     {
@@ -30,6 +32,7 @@ records = st.fixed_dictionaries(
         "year": st.sampled_from([1999, 2000, 2004, "c. 1990", None]),
         "authors": st.sampled_from(AUTHORS),
         "abstract": st.sampled_from(ABSTRACTS),
+        "venue": st.sampled_from([None, "arXiv", "Neuron"]),
         "references": st.lists(st.sampled_from([*IDS, "elsewhere"]), max_size=4),
     }
 )

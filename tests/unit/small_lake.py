@@ -53,6 +53,7 @@ def make_lake(
             for row in rows
             for record in row["record_ids"]
         ],
+        "work_versions": [{**row, "rule": "title_and_author"} for row in rows if row.get("version_of")],
         "citations": edges,
         "degrees": [
             {

@@ -36,6 +36,7 @@ PAPERS = [
     paper("s", "深度学习综述"),
     paper("t", "Far away"),
     paper("u", "Alone"),
+    paper("w", "A preprint of that", version_of="u", withdrawn=True, withdrawn_by="notice", withdrawal_notice="t"),
 ]
 CITATIONS = [("q", "p3"), ("r", "p3"), ("r", "q"), ("s", "r"), ("t", "s")]
 
@@ -77,6 +78,15 @@ def test_of_papers_of_one_title_the_most_cited_lists_the_others(reader: ReleaseR
     assert reader.paper("Deep Learning").same_title == ("q",)
     assert reader.paper("q").same_title == ("p3",)
     assert reader.paper("u").same_title == ()
+
+
+def test_a_paper_says_of_which_it_is_a_version_and_that_it_was_withdrawn(reader: ReleaseReader) -> None:
+    preprint = reader.paper("w")
+    assert (preprint.version_of, preprint.versions) == ("u", ())
+    assert (preprint.withdrawn, preprint.withdrawn_by, preprint.withdrawal_notice) == (True, "notice", "t")
+    published = reader.paper("u")
+    assert (published.version_of, published.versions, published.withdrawn, published.withdrawn_by) == (None, ("w",), False, None)
+    assert reader.keywords(["preprint"])[0].paper.withdrawn
 
 
 def test_several_papers_come_in_the_order_asked_for(reader: ReleaseReader) -> None:
@@ -263,7 +273,7 @@ def test_a_closed_reader_opens_again_when_asked(reader: ReleaseReader) -> None:
 
 def test_the_manifest_is_plain_values(reader: ReleaseReader) -> None:
     assert reader.manifest["tables"]["papers"]["rows"] == len(PAPERS)
-    assert set(reader.tables) == {"papers", "identities", "citations", "degrees", "embeddings"}
+    assert set(reader.tables) == {"papers", "identities", "work_versions", "citations", "degrees", "embeddings"}
 
 
 def test_importing_the_package_does_not_import_the_library() -> None:

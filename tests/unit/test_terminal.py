@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -76,6 +77,20 @@ def test_a_title_does_not_steer_the_terminal() -> None:
 
 def test_no_hit_is_said_in_words() -> None:
     assert shown(render_hits([])).strip() == "nothing found"
+
+
+def test_a_withdrawn_paper_and_a_version_of_another_are_shown_as_such() -> None:
+    gone = replace(PAPER, withdrawn=True, withdrawn_by="notice", withdrawal_notice="n7")
+    assert "withdrawn, as the notice n7 says" in shown(render_paper(gone))
+    assert "withdrawn, as its title says and the notice n7 says" in shown(render_paper(replace(gone, withdrawn_by="title")))
+    assert "withdrawn Attention" in shown(render_hits([Hit(1, gone, None, ("keyword",))]))
+    version = replace(PAPER, version_of="p7")
+    assert "a version of p7" in shown(render_hits([Hit(1, version, None, ("keyword",))]))
+    assert "version of p7" in " ".join(shown(render_paper(version)).split())
+    assert "versions p8" in " ".join(shown(render_paper(replace(PAPER, versions=("p8",)))).split())
+    plain = shown(render_paper(PAPER)) + shown(render_hits([Hit(1, PAPER, None, ("keyword",))]))
+    assert "withdrawn" not in plain
+    assert "version" not in plain
 
 
 def test_a_page_shows_merged_ids_flags_degrees_and_papers_of_the_same_title() -> None:

@@ -115,13 +115,19 @@ def _members(collection: Collection, choice: Choice, candidates: Candidates, run
         "shard",
         pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("rank"),
         pl.Series("role", choice.roles, pl.String),
-        pl.Series("rule", choice.rules, pl.String),
+        pl.Series("rule", _rules(choice, candidates), pl.String),
         pl.lit(None, pl.Float64).alias("score") if choice.scores is None else pl.Series("score", choice.scores, pl.Float64),
         pl.Series("topic", choice.topics or [None] * chosen.height, pl.String),
         pl.Series("cluster", choice.clusters or [None] * chosen.height, pl.Int32),
         pl.lit(collection.method).alias("method"),
         pl.lit(run.code_version).alias("code_version"),
     )
+
+
+def _rules(choice: Choice, candidates: Candidates) -> list[str]:
+    """What chose each paper, and why it and no other version of its work."""
+    beside = candidates.versions_beside(choice.numbers)
+    return [rule if others is None else f"{rule}; {others}" for rule, others in zip(choice.rules, beside, strict=True)]
 
 
 def _about(collection: Collection) -> dict[str, Any]:
@@ -140,6 +146,7 @@ def _summary(choice: Choice) -> dict[str, Any]:
         "chosen": len(choice.numbers),
         "shortfall": choice.shortfall,
         "unknown_ids": sorted(set(choice.unknown_ids)),
+        "withdrawn_ids": sorted(set(choice.withdrawn_ids)),
     }
 
 

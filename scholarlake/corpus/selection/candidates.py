@@ -18,15 +18,8 @@ Mask = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 
+_NAMED = 3  # versions named beside the one that was chosen
 _DEGREES = ("in_degree", "out_degree", "total_degree")
-
-
-def works(lake: Lake) -> pl.LazyFrame:
-    """`papers`, with `withdrawn` and `version_of`."""
-    papers = lake.scan("papers")
-    known = papers.collect_schema()
-    missing = {"withdrawn": pl.lit(False), "version_of": pl.lit(None, pl.String)}
-    return papers.with_columns(**{name: value for name, value in missing.items() if name not in known})
 
 
 class Candidates:
@@ -41,7 +34,7 @@ class Candidates:
     @cached_property
     def frame(self) -> pl.DataFrame:
         """paper_id, shard, year, withdrawn, work (the id of the version that stands for it) and the degrees."""
-        papers = works(self.lake).select("paper_id", "shard", "year", "withdrawn", work=pl.coalesce("version_of", "paper_id"))
+        papers = self.lake.scan("papers").select("paper_id", "shard", "year", "withdrawn", work=pl.coalesce("version_of", "paper_id"))
         degrees = self.lake.scan("degrees").select("paper_id", *_DEGREES)
         joined = papers.join(degrees, on="paper_id", how="left").with_columns(pl.col(_DEGREES).fill_null(0))
         return joined.sort("paper_id").collect(engine="streaming")
@@ -78,8 +71,9 @@ class Candidates:
 
     @cached_property
     def present(self) -> Mask:
-        """Papers that were not withdrawn."""
-        return ~self.frame["withdrawn"].to_numpy()
+        """Papers that were not withdrawn, nor are versions of one that was."""
+        gone = self.frame["paper_id"].filter(self.frame["withdrawn"])
+        return self.frame.select(~pl.col("withdrawn") & ~pl.col("work").is_in(gone.implode())).to_series().to_numpy()
 
     def resolve(self, record_ids: Iterable[str]) -> tuple[pl.Series, list[str]]:
         """The papers that ids of papers or of records merged into them name, and the ids that name none, in their order."""
@@ -89,6 +83,25 @@ class Candidates:
         found = known.collect(engine="streaming")
         names = set(found["record_id"])
         return found["paper_id"].unique().sort(), [name for name in asked if name not in names]
+
+    def withdrawn_among(self, paper_ids: pl.Series) -> list[str]:
+        """Those of some papers that may not be chosen: they, or what they are versions of, were withdrawn."""
+        numbers = self.numbers(paper_ids)
+        return self.frame["paper_id"].gather(numbers[~self.present[numbers]]).to_list()
+
+    def versions_beside(self, chosen: Numbers) -> list[str | None]:
+        """For each of some papers, all of different works, what is said of the other versions of its work; None where there are none."""
+        rows = self.frame.lazy().select("paper_id", "work")
+        mine = self.frame[chosen].lazy().select("work", mine="paper_id")
+        others = rows.join(mine, on="work").filter(pl.col("paper_id") != pl.col("mine")).sort("paper_id")
+        said = others.group_by("mine").agg(
+            stands=pl.col("work").first(), others=pl.col("paper_id").head(_NAMED).str.join(", "), more=pl.len().cast(pl.Int64) - _NAMED
+        )
+        itself = pl.col("stands") == pl.col("mine")
+        words = pl.when(itself).then(pl.lit("chosen for its versions ")).otherwise(pl.lit("one of its versions is "))
+        more = pl.when(pl.col("more") > 0).then(pl.format(" and {} more", "more")).otherwise(pl.lit(""))
+        named = said.select("mine", said=pl.concat_str(words, "others", more))
+        return mine.join(named, on="mine", how="left", maintain_order="left").collect()["said"].to_list()
 
     def one_of_each_work(self, chosen: Mask) -> Mask:
         """Of the versions of one work that are chosen only one: the one that stands for the others, else the first by id."""

@@ -26,7 +26,8 @@ class Choice:
     """Chosen papers in their order: numbers, roles, rules in words and, where there are any, scores, topics and clusters.
 
     matched: papers that could have been chosen. wanted: how many were asked for, None where no number was. shortfall: what is missing
-    and why, in words. unknown_ids: ids that the definition names and the corpus has not.
+    and why, in words. unknown_ids: ids that the definition names and the corpus has not. withdrawn_ids: papers that it names by id and
+    that can't be chosen, because they, or what they are versions of, were withdrawn.
     """
 
     numbers: Numbers
@@ -39,3 +40,4 @@ class Choice:
     wanted: int | None = None
     shortfall: str | None = None
     unknown_ids: Sequence[str] = field(default_factory=tuple)
+    withdrawn_ids: Sequence[str] = field(default_factory=tuple)

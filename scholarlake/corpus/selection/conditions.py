@@ -32,6 +32,7 @@ class Met:
     reasons: dict[str, Mask] = field(default_factory=dict)
     relevance: Values | None = None
     unknown_ids: list[str] = field(default_factory=list)
+    withdrawn_ids: list[str] = field(default_factory=list)
 
     def rules(self, numbers: Numbers) -> list[str]:
         """For each paper the conditions that it meets, in words."""
@@ -65,6 +66,7 @@ def first(tools: Tools, where: Where, how: First) -> Choice:
         scores=score,
         matched=len(matched),
         unknown_ids=met.unknown_ids,
+        withdrawn_ids=met.withdrawn_ids,
     )
 
 
@@ -75,7 +77,9 @@ def meets(tools: Tools, where: Where | None, scope: Mask | None = None) -> Met:
         return met
     candidates, words = tools.candidates, tools.words
     if where.ids:
-        _narrow(met, _listed("named by id", ()), _resolved(candidates, met, where.ids))
+        named = _resolved(candidates, met, where.ids)
+        met.withdrawn_ids += candidates.withdrawn_among(candidates.frame["paper_id"].filter(pl.Series(named)))
+        _narrow(met, _listed("named by id", ()), named)
     if where.years:
         _narrow(met, *_years(candidates, where.years))
     for name in ("in_degree", "out_degree", "total_degree"):
@@ -124,6 +128,7 @@ def _groups(tools: Tools, met: Met, where: Where) -> None:
 def _take_over(met: Met, found: Met, mask: Mask) -> None:
     """Reasons hold only for the papers that met all of the inner conditions."""
     met.unknown_ids += found.unknown_ids
+    met.withdrawn_ids += found.withdrawn_ids
     for reason, holds in found.reasons.items():
         met.reasons[reason] = met.reasons.get(reason, np.zeros_like(holds)) | (holds & mask)
     if found.relevance is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-from scholarlake.corpus.selection.candidates import works
 from scholarlake.lake.findings import Finding, from_offenders, rows_of
 from scholarlake.lake.home import Lake
 
@@ -12,7 +11,7 @@ from scholarlake.lake.home import Lake
 def members_are_papers(lake: Lake) -> Finding:
     """Every member is a paper of the corpus, in the shard that it says, and was not withdrawn."""
     members = lake.scan("collections").select("collection", "paper_id", "shard")
-    papers = works(lake).select("paper_id", own="shard", withdrawn="withdrawn")
+    papers = lake.scan("papers").select("paper_id", own="shard", withdrawn="withdrawn")
     fault = (
         pl.when(pl.col("own").is_null()).then(pl.lit("is no paper")).when("withdrawn").then(pl.lit("was withdrawn"))
         .when(pl.col("own") != pl.col("shard")).then(pl.lit("lies in another shard"))
@@ -39,7 +38,7 @@ def ranks_are_whole(lake: Lake) -> Finding:
 
 def one_version_of_a_work(lake: Lake) -> Finding:
     """Of a preprint and its published version a collection holds one, so that no synthesis counts them as two sources."""
-    work = works(lake).select("paper_id", work=pl.coalesce("version_of", "paper_id"))
+    work = lake.scan("papers").select("paper_id", work=pl.coalesce("version_of", "paper_id"))
     members = lake.scan("collections").select("collection", "paper_id").join(work, on="paper_id", how="inner")
     several = (
         members.group_by("collection", "work")

@@ -73,6 +73,7 @@ def choose(tools: Tools, where: Where | None, how: Representatives) -> Choice:
         wanted=how.size,
         shortfall=f"only {len(numbers):,} papers are eligible" if size < how.size else None,
         unknown_ids=met.unknown_ids,
+        withdrawn_ids=met.withdrawn_ids,
     )
 
 

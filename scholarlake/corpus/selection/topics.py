@@ -58,6 +58,7 @@ def choose(tools: Tools, where: Where | None, how: Topics) -> Choice:
         wanted=how.wanted,
         shortfall=_shortfall(how, brought, usable, list(quotas.values()), len(numbers)),
         unknown_ids=met.unknown_ids,
+        withdrawn_ids=met.withdrawn_ids,
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from scholarlake.corpus import merge as merging
 from scholarlake.corpus import route as routing
 from scholarlake.corpus.identity import build_identities
-from scholarlake.corpus.merge import build_papers, shard_inputs
+from scholarlake.corpus.merge import build_papers
 from scholarlake.errors import LakeError
 from scholarlake.lake import contracts, delta
 from scholarlake.lake.home import Lake
@@ -60,6 +60,40 @@ def test_a_doi_that_only_a_superseded_record_gives_is_not_the_papers(tmp_path: P
     assert paper["doi"] is None
 
 
+@pytest.mark.parametrize(
+    ("sign", "by"),
+    [
+        ({"title": f"RETRACTED: {SPIKES}"}, "title"),
+        ({"title": f"{SPIKES} [Retracted]"}, "title"),
+        ({"title": "ОТОЗВАНА: Введение в теорию графов"}, "title"),
+        ({"title": SPIKES, "doc_type": "Retracted Article"}, "doc_type"),
+        ({"title": SPIKES, "abstract": "This paper has been withdrawn by the author due to an error in lemma 2."}, "abstract"),
+        ({"title": f"WITHDRAWN: {SPIKES}", "abstract": "This article has been withdrawn."}, "title"),
+        ({"title": SPIKES, "doc_type": "Journal", "abstract": "Drugs withdrawn from the market were retracted."}, None),
+        ({"title": "Retraction of the eyelid in rats"}, None),
+        ({"title": "The paper that has been withdrawn"}, None),
+        ({}, None),
+    ],
+)
+def test_a_paper_says_that_it_was_withdrawn_and_by_what_it_is_known(tmp_path: Path, sign: dict[str, Any], by: str | None) -> None:
+    paper = only_paper(tmp_path, record("p", **sign))
+    assert (paper["withdrawn"], paper["withdrawn_by"], paper["withdrawal_notice"]) == (by is not None, by, None)
+
+
+def test_any_copy_may_say_that_the_paper_was_withdrawn_though_only_the_newest_of_its_id(tmp_path: Path) -> None:
+    marked, clean = {"title": f"RETRACTED: {SPIKES}", "doi": "10.1/x"}, {"title": SPIKES, "doi": "10.1/x"}
+    for folder, parts in (("ab", ("a", "b")), ("ba", ("b", "a"))):
+        paper = only_paper(tmp_path / folder, record("p", parts[0], **clean), record("q", parts[1], **marked))
+        assert (paper["withdrawn"], paper["withdrawn_by"]) == (True, "title")
+    later = only_paper(tmp_path / "later", record("p", edition="v1", **clean), record("p", edition="v2", **marked))
+    assert later["withdrawn_by"] == "title"
+    taken_back = only_paper(tmp_path / "back", record("p", edition="v1", **marked), record("p", edition="v2", **clean))
+    assert not taken_back["withdrawn"]
+    said = record("p", edition="v2", doi="10.1/x", abstract="This article has been retracted.")
+    shorter = only_paper(tmp_path / "shorter", record("p", edition="v1", doi="10.1/x", abstract="What it said, " * 9), said)
+    assert (shorter["withdrawn_by"], shorter["abstract"]) == ("abstract", "What it said, " * 9)
+
+
 def test_references_are_a_union_that_keeps_repeats_but_makes_none(tmp_path: Path) -> None:
     first = record("p", edition="v2", references=["a", "b", "a"])
     second = record("p", edition="v1", references=["c", "a", "b", "b"])
@@ -79,16 +113,16 @@ def test_only_papers_whose_records_changed_are_merged_again(tmp_path: Path) -> N
     records = [record(f"p{n}", title=f"A title of paper {n}") for n in range(12)]
     lake = lake_of(tmp_path / "lake", records)
     assert sum(report.merged for report in built(lake)) == 12
-    before = shard_inputs(lake)
+    before = build_identities(lake, RUN).paper_inputs
     version = delta.version(lake, "papers")
     assert [(report.merged, report.changed) for report in built(lake)] == [(0, 0)] * lake.shards
-    assert (delta.version(lake, "papers"), shard_inputs(lake)) == (version, before)
+    assert (delta.version(lake, "papers"), build_identities(lake, RUN).paper_inputs) == (version, before)
 
     put(lake, [*records[1:11], record("p11", title="Another title of paper 11")])
     reports = built(lake)
     assert sum(report.merged for report in reports) == 1
     assert sum(report.deleted for report in reports) == 1
-    changed = {shard for shard, content in shard_inputs(lake).items() if content != before[shard]}
+    changed = {shard for shard, content in build_identities(lake, RUN).paper_inputs.items() if content != before[shard]}
     assert changed == {lake.shard_of("p0"), lake.shard_of("p11")}
 
 

@@ -187,3 +187,39 @@ def test_a_collection_is_listed_with_the_titles_of_its_papers_in_their_order(lak
     ]
     with pytest.raises(NotFound, match="no collection 'old'; there are: young"):
         listing.catalog(lake.scan("collection_catalog"), "old")
+
+
+VERSIONS = [
+    paper("j", "A paper in a journal", year=2018),
+    paper("a", "A preprint of it", year=2017, version_of="j"),
+    paper("b", "Another preprint of it", year=2016, version_of="j"),
+    paper("r", "A paper that was retracted", year=2018, withdrawn=True, withdrawn_by="notice"),
+    paper("s", "The preprint of that", year=2017, version_of="r"),
+    paper("t", "Something else", year=2018),
+]
+
+
+def test_a_collection_takes_the_published_version_of_a_work_and_says_so(tmp_path: Path) -> None:
+    lake = lake_of(tmp_path / "lake", VERSIONS)
+    made(lake, collection("all", {"where": {"years": {"from": 2000}}}), collection("early", {"where": {"years": {"to": 2017}}}))
+    rules = {(row["collection"], row["paper_id"]): row["rule"] for row in lake.scan("collections").collect().to_dicts()}
+    assert rules == {
+        ("all", "j"): "year 2000–; chosen for its versions a, b",
+        ("all", "t"): "year 2000–",
+        ("early", "a"): "year –2017; one of its versions is b, j",
+    }
+
+
+def test_what_was_withdrawn_is_left_out_with_its_preprints_and_named_where_a_file_asks_for_it(tmp_path: Path) -> None:
+    lake = lake_of(tmp_path / "lake", VERSIONS)
+    made(lake, collection("named", {"where": {"any_of": [{"ids": ["r", "s", "t"]}, {"ids": ["j", "nobody"]}]}}))
+    assert sorted(members(lake, "named")) == ["j", "t"]
+    row = lake.scan("collection_catalog").collect().row(0, named=True)
+    assert (row["withdrawn_ids"], row["unknown_ids"], row["matched"]) == (["r", "s"], ["nobody"], 2)
+
+
+@pytest.mark.parametrize("said", [{"representatives": {"size": 5}}, TOPICS | {"topics": TOPICS["topics"] | {"quota": 5}}])
+def test_no_way_to_choose_takes_a_withdrawn_paper_or_two_versions_of_a_work(tmp_path: Path, said: dict[str, Any]) -> None:
+    lake = lake_of(tmp_path / "lake", [row | {"abstract": f"About quarks. {row['title']}."} for row in VERSIONS])
+    made(lake, collection("some", said))
+    assert sorted(members(lake, "some")) == ["j", "t"]
