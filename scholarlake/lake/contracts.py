@@ -190,7 +190,9 @@ REJECTS = Table(
         "dump_part": Column(Text, "the part it comes from"),
         "byte_offset": Column(pl.Int64(), "offset of the unit in the uncompressed part, bytes", minimum=0),
         "byte_length": Column(pl.Int64(), "length of the unit, bytes; a line without its line end", minimum=0),
-        "reason": Column(Text, "reason code: blank, not_json, not_an_object, no_id, invalid_utf8, nul_byte, truncated, lone_surrogate…"),
+        "reason": Column(
+            Text, "reason code: blank, not_json, not_an_object, no_id, invalid_utf8, truncated, array_not_closed… (docs/formats.md has all)"
+        ),
         "detail": Column(Text, "what the parser said", nullable=True),
         "excerpt": Column(Text, "the first 200 characters of the unit, undecodable bytes replaced"),
         "method": METHOD,

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from scholarlake.sources import columns
+from scholarlake.sources.cuts import Cut
 from scholarlake.sources.framing import Framing
 from scholarlake.sources.lines import Block
 from scholarlake.sources.readers import Reader
@@ -19,6 +20,7 @@ from scholarlake.sources.units import Origin, Reject, excerpt, too_long
 
 #: Every reason that `rejects` may hold.
 REASONS = (
+    "array_not_closed",
     "blank",
     "invalid_gbk",
     "invalid_utf8",
@@ -39,8 +41,8 @@ REASONS = (
 
 @dataclass(frozen=True)
 class Parsed:
-    """What a block came to. lines: its units. covered: bytes of the units that became rows, and of what lies between them;
-    between: the latter alone."""
+    """What a block came to. lines: its units, and the end that is missing where an array breaks off. covered: bytes of the units that
+    became rows, and of what lies between them; between: the latter alone."""
 
     records: pl.DataFrame
     rejects: pl.DataFrame
@@ -62,6 +64,9 @@ def parse_block(block: Block, origin: Origin, reader: Reader) -> Parsed:
     if block.giant:
         giant = block.giant
         rejected.append((giant.offset, giant.length, "too_long", too_long(origin.max_line_bytes), excerpt(giant.head[: giant.length])))
+    breaks_off = isinstance(block, Cut) and block.breaks_off
+    if breaks_off:  # a row of no bytes, where the rest should begin
+        rejected.append((block.stop, 0, "array_not_closed", "the part ends between two records of an array: its end is missing", ""))
     same = {"dump_part": origin.dump_part, "method": reader.name, "code_version": origin.code_version}
     records = columns.records_of(frames, edition=origin.edition, **same)
     rejects = columns.rejects_frame(rejected, **same)
@@ -70,7 +75,7 @@ def parse_block(block: Block, origin: Origin, reader: Reader) -> Parsed:
     return Parsed(
         records,
         rejects,
-        lines=count + bool(block.giant),
+        lines=count + bool(block.giant) + breaks_off,
         covered=size if _tile(block, spans, reader.framing) else -1,
         between=size - int(spans["byte_length"].sum()),
         reasons=Counter(reject[2] for reject in rejected),

@@ -16,10 +16,14 @@ from scholarlake.sources.plain import Integers
 
 @dataclass(frozen=True, kw_only=True)
 class Cut(Block):
-    """A block whose units are known: the i-th is data[starts[i]:stops[i]]; between them lie separators only."""
+    """A block whose units are known: the i-th is data[starts[i]:stops[i]]; between them lie separators only.
+
+    breaks_off: whether the part ends with this block, inside an array and between two of its units.
+    """
 
     starts: Integers
     stops: Integers
+    breaks_off: bool = False
 
 
 class Window:
@@ -69,9 +73,10 @@ class Making:
         self._stops.append(stops + self.size)
         self.size += len(data)
 
-    def block(self, giant: Giant | None = None) -> Cut:
+    def block(self, giant: Giant | None = None, *, breaks_off: bool = False) -> Cut:
         """The block as it is; the next begins behind it."""
-        made = Cut(self._offset, b"".join(self._pieces), giant, starts=np.concatenate(self._starts), stops=np.concatenate(self._stops))
+        starts, stops = np.concatenate(self._starts), np.concatenate(self._stops)
+        made = Cut(self._offset, b"".join(self._pieces), giant, starts=starts, stops=stops, breaks_off=breaks_off)
         self._offset = made.stop
         self._clear()
         return made

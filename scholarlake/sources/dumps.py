@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 import xxhash
@@ -17,9 +17,10 @@ import xxhash
 from scholarlake.errors import SourceError
 from scholarlake.lake.contracts import DUMP_MANIFEST
 from scholarlake.sources import archives, recognition, streams
+from scholarlake.sources.dialects import dblptext
 from scholarlake.sources.editions import edition_key
 from scholarlake.sources.files import CHUNK_BYTES, File, Folder
-from scholarlake.sources.readers import FORMATS, Format, Reader
+from scholarlake.sources.readers import DBLP_TEXT, FORMATS, Format, Reader
 from scholarlake.sources.recognition import HEAD_BYTES
 
 # Downloads under way, checksums and papers about the dump: no parts of it.
@@ -164,12 +165,32 @@ def _unreadable(key: str, fault: OSError) -> SourceError:
 def inspect_part(file: PartFile) -> Part:
     """Format of a part, and its checksum where that costs no transfer. Raises SourceError where no reader knows it, or it can't be read."""
     try:
-        compression = streams.compression_of(file.data)
-        head = head_of(file, compression)
-        checksum = _checksum(file.data) if file.data.identity is None else None
+        part = recognised(file)
+        return replace(part, checksum=_checksum(file.data)) if file.data.identity is None else part
     except OSError as fault:
         raise _unreadable(file.key, fault) from fault
-    return Part(file, checksum, format_of(head, file.key).name, compression)
+
+
+def recognised(file: PartFile) -> Part:
+    """Format of a part, without its checksum. Raises SourceError where no reader knows it, OSError where it can't be read."""
+    compression = streams.compression_of(file.data)
+    found = format_of(head_of(file, compression), file.key)
+    if found in DBLP_TEXT.values():
+        found = DBLP_TEXT[_encoding_of(file, compression)]
+    return Part(file, None, found.name, compression)
+
+
+def _encoding_of(file: PartFile, compression: str) -> str:
+    """The encoding of a part of DBLP's text format: its first megabyte may be ASCII, and GBK come later."""
+    with streams.PartStream(file.data, compression) as stream:
+
+        def read(size: int) -> bytes:
+            try:
+                return stream.read(size)
+            except SourceError:  # it is cut off: reading it will say so, of it alone
+                return b""
+
+        return dblptext.encoding_of(read)
 
 
 def format_of(head: bytes, key: str) -> Format:

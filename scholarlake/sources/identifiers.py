@@ -17,7 +17,7 @@ class InexactNumber(ValueError):
 
 
 def identifier(value: Any) -> str | None:
-    """An id as text: 1 and "1" are one, `{"$oid": …}` is what it wraps. None where there is none.
+    """An id as text: 1 and "1" are one. None where there is none.
 
     Raises InexactNumber for a float: 18446744073709551616 comes as one from the fast parser (Decimal from the exact one).
     """
@@ -35,10 +35,6 @@ def identifier(value: Any) -> str | None:
     if isinstance(value, Decimal):
         whole = value.is_finite() and value.adjusted() < _MOST_DIGITS and value == value.to_integral_value()
         return str(int(value)) if whole else str(value)
-    if isinstance(value, dict):
-        for name in ("$oid", "$numberLong", "$numberInt"):
-            if name in value:
-                return identifier(value[name])
     return None
 
 
@@ -64,7 +60,7 @@ def _reference_items(items: list[Any]) -> tuple[list[str], bool]:
     for item in items:
         if isinstance(item, dict):
             given = item.get("id", item.get("_id", item.get("paper_id")))
-            name = identifier(given) if given is not None else identifier(item)
+            name = identifier(given)
             odd = odd or name is None
         else:
             name = identifier(item)

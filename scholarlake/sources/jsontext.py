@@ -2,6 +2,9 @@
 
 The lenient parser takes NaN and Infinity (read as null), raw tabs in strings, lone surrogates and integers of any
 length, and keeps every digit (decimals as Decimal). The fast one turns integers beyond 64 bits into floats.
+
+MongoDB's Extended JSON writes a value as an object that names its type, `{"$numberInt": "2007"}`: it is read as what it wraps.
+Source: the specification of MongoDB Extended JSON, version 2.
 """
 
 from __future__ import annotations
@@ -15,6 +18,12 @@ import orjson
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST_DIGITS = 4_000  # Python refuses to convert longer ones; such a number is kept as text
+
+
+#: What stands in every text that has a value of Extended JSON.
+EXTENDED = b'"$'
+_WRAPPING = frozenset({"$oid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "$date", "$symbol", "$uuid"})
+_WHOLE = frozenset({"$numberInt", "$numberLong"})
 
 
 class NotJson(ValueError):
@@ -63,6 +72,25 @@ def replace_surrogates(value: Any) -> Any:
     if isinstance(value, dict):
         return {replace_surrogates(name): replace_surrogates(item) for name, item in value.items()}
     return value
+
+
+def unwrap_extended(value: Any) -> Any:
+    """The same value with what Extended JSON wraps in place of what wraps it."""
+    if isinstance(value, list):
+        return [unwrap_extended(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) == 1 and (name := next(iter(value))) in _WRAPPING:
+        inside = unwrap_extended(value[name])
+        return _whole(inside) if name in _WHOLE else inside
+    return {name: unwrap_extended(item) for name, item in value.items()}
+
+
+def _whole(value: Any) -> Any:
+    """A text of digits as the number it is; anything else, and what no number would be written as again, as it stands."""
+    if not (isinstance(value, str) and len(value) < _MOST_DIGITS and value.isascii() and value.removeprefix("-").isdigit()):
+        return value
+    return number if str(number := int(value)) == value else value
 
 
 def _integer(digits: str) -> int | str:

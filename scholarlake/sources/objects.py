@@ -6,7 +6,8 @@ outside of them how deep each byte lies. Mongo's wrappers (`NumberInt(5)`) becom
 A damaged object costs itself only. What tells: a bracket that closes one of the other kind, a string behind something that no
 string can follow, more bytes than an object may have, the end of the part. Then the next object that is a record by itself is
 looked for, from the damaged one's first byte on, and what lies before it is one piece, which parsing will refuse. So a piece is
-determined by the bytes of the part alone, whatever pieces the bytes came in.
+determined by the bytes of the part alone, whatever pieces the bytes came in. A part that ends between two objects of an array which
+nothing closes is told by its last block.
 
 What does not belong here: what an object says (`units`, `dialects`).
 """
@@ -82,21 +83,22 @@ def split_objects(read: Callable[[int], bytes], block_bytes: int, max_unit_bytes
     """
     piece_bytes, search_bytes = min(PIECE_BYTES, block_bytes), min(_SEARCH_BYTES, block_bytes)
     window, making, state, wanted = Window(read), Making(), _State(), piece_bytes
+    is_damaged = False
     while window.fill(wanted):
+        if making.size >= block_bytes:  # not before more is seen to follow: the last block knows that it is the last
+            yield making.block()
         piece = window.held[:wanted]
         found = _look(piece, state, max_unit_bytes, at_end=window.at_end and len(piece) == len(window.held))
         making.add(found.data, found.starts, found.stops)
         window.drop(len(found.data))
-        state, wanted = found.state, piece_bytes
-        if found.is_damaged:
+        state, wanted, is_damaged = found.state, piece_bytes, found.is_damaged
+        if is_damaged:
             if giant := _pass_damaged(window, making, search_bytes, max_unit_bytes, fits):
                 yield making.block(giant)
         elif not found.data:
             wanted = 2 * len(piece)  # a long unit is looked at a few times only
-        if making.size >= block_bytes:
-            yield making.block()
-    if making.size:
-        yield making.block()
+    if making.size:  # what is damaged up to the end says by itself that the part breaks off
+        yield making.block(breaks_off=state.in_array and not is_damaged)
 
 
 def _look(data: bytes, state: _State, max_unit_bytes: int, *, at_end: bool) -> _Found:

@@ -17,7 +17,7 @@ import xxhash
 
 from scholarlake.sources import columns
 from scholarlake.sources.identifiers import InexactNumber
-from scholarlake.sources.jsontext import NotJson, parse_leniently, replace_surrogates
+from scholarlake.sources.jsontext import EXTENDED, NotJson, parse_leniently, replace_surrogates, unwrap_extended
 from scholarlake.sources.plain import Integers, Mask
 from scholarlake.sources.record import NoRecord, RecordRow, read_record
 from scholarlake.sources.shape import usual_papers
@@ -155,7 +155,7 @@ def json_reader(read: ReadObject) -> ReadText:
             record = orjson.loads(text)
             if type(record) is not dict:
                 raise NoRecord("not_an_object", f"a JSON {_kind(record)}")
-            return read(record, last_year)
+            return read(unwrap_extended(record) if EXTENDED in text else record, last_year)
         except (orjson.JSONDecodeError, InexactNumber, RecursionError):
             return _read_exactly(text, last_year, read)
 
@@ -176,7 +176,13 @@ def _read_exactly(given: bytes, last_year: int, read: ReadObject) -> RecordRow:
     record = parse_leniently(text)
     if not isinstance(record, dict):
         raise NoRecord("not_an_object", f"a JSON {_kind(record)}")
-    if not _SURROGATE_ESCAPE.search(body) or (repaired := replace_surrogates(record)) == record:
+    try:
+        if EXTENDED in body:
+            record = unwrap_extended(record)
+        repaired = replace_surrogates(record) if _SURROGATE_ESCAPE.search(body) else record
+    except RecursionError:  # the parser goes deeper than Python's functions
+        raise NotJson("too_deep", "objects or lists nested too deep") from None
+    if repaired == record:
         return read(record, last_year)
     row = read(repaired, last_year)
     if "\ufffd" in row.record_id:

@@ -8,6 +8,7 @@ Source: the descriptions of the data sets at aminer.org/citation and aminer.org/
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from scholarlake.sources.record import NoRecord, RecordRow, read_record
@@ -28,12 +29,14 @@ _NAMES = {
     "citation": "n_citation",
 }
 _SUFFIX = re.compile(r"(?:jr|sr|ii|iii|iv)\.?", re.IGNORECASE)
+_TOLD_BY = 200  # lines beyond ASCII that tell the encoding of a part
+_STEP_BYTES = 1 << 20
 _TAGGED_LINE = re.compile(rb"#(?:\*|@|%|!|index|t|c|year)")
 _HIGH = re.compile(rb"[\x80-\xff]+")
 
 
 def recognise(head: bytes) -> str | None:
-    """The encoding of a part that begins like this, where it is of the format; None where it is not.
+    """The encoding of a part that begins like this, as far as that tells it, where it is of the format; None where it is not.
 
     UTF-8 or GBK is decided by what most lines beyond ASCII are: all of UTF-8, or double bytes as GB 2312 has them.
     """
@@ -45,9 +48,47 @@ def recognise(head: bytes) -> str | None:
         return None
     if not (any(line.startswith(b"#index") for line in said) or all(map(_TAGGED_LINE.match, said))):
         return None
-    beyond = [line for line in said if not line.isascii()]
-    others = [line for line in beyond if not _is_utf8(line)]
-    return GBK if sum(map(_is_gbk, others)) > len(beyond) - len(others) else UTF8
+    evidence = Evidence()
+    evidence.add(said)
+    return evidence.encoding
+
+
+class Evidence:
+    """What the lines of a part that lie beyond ASCII say of its encoding: UTF-8, unless more of them are of GBK."""
+
+    def __init__(self) -> None:
+        self._utf8 = self._gbk = self._lines = 0
+
+    def add(self, lines: Iterable[bytes]) -> None:
+        for line in lines:
+            if not line.isascii():
+                self._lines += 1
+                if _is_utf8(line):
+                    self._utf8 += 1
+                else:
+                    self._gbk += _is_gbk(line)
+
+    @property
+    def encoding(self) -> str:
+        return GBK if self._gbk > self._utf8 else UTF8
+
+    @property
+    def is_enough(self) -> bool:
+        return self._lines >= _TOLD_BY
+
+
+def encoding_of(read: Callable[[int], bytes]) -> str:
+    """The encoding of a part of the format, by its first lines beyond ASCII, however late they come. read(n) gives at most n bytes, none
+    at the end."""
+    evidence, rest = Evidence(), b""
+    while not evidence.is_enough and (data := read(_STEP_BYTES)):
+        data = rest + data
+        cut = data.rfind(b"\n") + 1 or len(data)  # a line of more than a step is taken in pieces
+        whole, rest = data[:cut], data[cut:]
+        if not whole.isascii():
+            evidence.add(whole.split(b"\n"))
+    evidence.add([rest])
+    return evidence.encoding
 
 
 def read_text(text: bytes, last_year: int, encoding: str) -> RecordRow:

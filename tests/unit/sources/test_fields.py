@@ -91,7 +91,7 @@ def test_venues_of_every_shape(venue: Any, venue_id: Any, found: tuple[str | Non
         ({"title": "t"}, [], True),
         ([True], [], True),
         ([18446744073709551616], ["18446744073709551616"], False),
-        ([{"_id": {"$oid": "53a7"}}], ["53a7"], False),
+        ([{"_id": "53a7"}, {"paper_id": 7}], ["53a7", "7"], False),
     ],
 )
 def test_references_of_every_shape_become_ids(given: Any, ids: list[str], odd: bool) -> None:

@@ -166,7 +166,7 @@ def test_several_processes_make_the_rows_that_one_makes(lake: Lake, tmp_path: Pa
 
 
 def test_a_fault_in_a_worker_leaves_no_file_behind(lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    staged = ingest._stage_block
+    staged = ingest._stage
     calls: list[int] = []
 
     def third_fails(*arguments: object) -> object:
@@ -175,7 +175,7 @@ def test_a_fault_in_a_worker_leaves_no_file_behind(lake: Lake, tmp_path: Path, m
             raise OSError(28, "No space left on device")
         return staged(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ingest, "_stage_block", third_fails)
+    monkeypatch.setattr(ingest, "_stage", third_fails)
     with pytest.raises(SourceError, match="No space left"):
         ingest_part(lake, part_of(tmp_path, lines_of(100)), SMALL, RUN)
     assert files_in(lake) == 0
