@@ -17,8 +17,10 @@ from scholarlake.lake.hashing import digest
 from scholarlake.lake.home import Lake
 from scholarlake.lake.stages import PART
 from scholarlake.sources.dumps import Known, Part, list_files, manifest_frame, part_file
-from scholarlake.sources.ingest import ingest_part
+from scholarlake.sources.ingest import Ingested, ingest_part
+from scholarlake.sources.rejected import reasons_of
 from scholarlake.sources.watch import AT_ONCE, Attention, Look, look
+from scholarlake.typeset import markdown_table
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,14 @@ def records(step: Step) -> Made:
             "rejects_by_reason": read.reasons,
             "records_by_flag": read.flags,
         },
+        texts=_reasons(step, read) if read.reasons else {},
         pictures={"rejects": lambda: pictures.rejects_by_reason(read.reasons, lines=read.lines)} if read.reasons else {},
     )
+
+
+def _reasons(step: Step, read: Ingested) -> dict[str, str]:
+    """The reasons as a table to read, in place of the bare counts."""
+    return {"rejects_by_reason": markdown_table(reasons_of(step.lake.scan("rejects"), read.part, read.lines))}
 
 
 def _observed(step: Step, key: str) -> Part:

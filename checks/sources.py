@@ -31,6 +31,12 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
             blocking=False,
         ),
         Check(
+            "does_not_break_off",
+            "The last record of the part is whole, and its array is closed: a file that was not fetched to its end has lost more than a line.",
+            lambda subject: invariants.does_not_break_off(subject.lake, subject.key),
+            blocking=False,
+        ),
+        Check(
             "few_rejects",
             "The share of rejected lines is no more than the profile's `reject_warn`.",
             lambda subject: invariants.rejects_within(subject.lake, subject.key, subject.profile.reading.reject_warn),

@@ -58,10 +58,10 @@ def progress_columns() -> list[Any]:
 
 @contextmanager
 def bar(what: str) -> Iterator[Any]:
-    with Progress(*progress_columns(), console=err, transient=True) as progress:
+    with Progress(*progress_columns(), console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task(what, total=None)
 
         def report(done: int, total: int | None, said: str) -> None:
-            progress.update(task, completed=done, total=total, description=said)
+            progress.update(task, completed=done, total=total, description=escaped(said))
 
         yield report

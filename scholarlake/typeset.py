@@ -6,6 +6,7 @@ What does not belong here: anything that knows what is shown (`terminal`).
 from __future__ import annotations
 
 import dataclasses
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -53,6 +54,29 @@ def duration(seconds: float) -> str:
 def plain(text: str | None) -> str:
     """Text without control characters: a title must not steer the terminal."""
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text or "")
+
+
+def visible(text: str | None) -> str:
+    """Text in which what can't be seen is written out: `\\x1b`, `\\n`, `\\u202e`. Nothing in it can steer the terminal."""
+    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _escape(c) for c in text or "")
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def markdown_table(rows: Sequence[Mapping[str, Any]], longest: int = 200) -> str:
+    """Rows as a table in Markdown, of all columns that any of them has; values of more than so many characters are cut."""
+
+    def cell(value: Any) -> str:
+        shown = visible(" ".join(f"{value:,}".split() if isinstance(value, int) else str("" if value is None else value).split()))
+        shown = shown if len(shown) <= longest else shown[:longest] + "…"
+        return shown.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("`", "\\`")
+
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    sides = ["--:" if all(isinstance(row.get(name), int) for row in rows) else "---" for name in columns]
+    lines = (" | ".join(cell(row.get(name)) for name in columns) for row in rows)
+    return "\n".join([f"| {' | '.join(columns)} |", f"|{'|'.join(sides)}|", *(f"| {line} |" for line in lines)])
 
 
 def cut(text: str, limit: int) -> str:

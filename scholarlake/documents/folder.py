@@ -19,7 +19,7 @@ import xxhash
 from scholarlake.errors import LakeError, SourceError
 from scholarlake.lake.hashing import digest
 from scholarlake.lake.home import Lake
-from scholarlake.sources import archives
+from scholarlake.sources import archives, streams
 from scholarlake.sources.files import File, LocalFile, LocalFolder
 from scholarlake.sources.watch import AT_ONCE, Attention
 
@@ -112,7 +112,32 @@ def opened(folder: Path, path: str) -> dict[str, File]:
     file = LocalFile.at(folder / path)
     if not archives.is_archive(file.read(0, archives.MAGIC_BYTES)):
         return {path: file}
-    return {f"{path}/{member.path}": member for member in archives.members(file) if not _PASSED_OVER.fullmatch(member.path)}
+    return {f"{path}/{member.path}": member for member in archives.members(file) if not is_passed_over(member.path)}
+
+
+class TooLarge(SourceError):
+    """A file has more bytes than are read."""
+
+
+def contents(file: File, compression: str, max_bytes: int) -> tuple[bytes, str]:
+    """The bytes of a file, uncompressed, and the checksum of the file as it lies there.
+
+    Raises TooLarge where they are more than max_bytes, SourceError where it is cut off or damaged, OSError where it can't be read.
+    """
+    pieces: list[bytes] = []
+    size = 0
+    with streams.PartStream(file, compression) as stream:
+        while size <= max_bytes and (piece := stream.read(1 << 20)):
+            pieces.append(piece)
+            size += len(piece)
+        if size > max_bytes:
+            raise TooLarge(f"too large: more than {max_bytes:,} bytes (`documents.max_bytes` in the profile)")
+        return b"".join(pieces), stream.checksum
+
+
+def is_passed_over(path: str) -> bool:
+    """Whether a file is no document by its name: a download under way, a checksum, something said about the folder."""
+    return _PASSED_OVER.fullmatch(path) is not None
 
 
 def require_folder(folder: Path | None) -> None:
@@ -137,7 +162,7 @@ def _looked_at(path: str, file: LocalFile) -> Iterator[DocumentFile]:
 def _list(folder: Path) -> Iterator[tuple[str, LocalFile]]:
     require_folder(folder)
     for path, file in LocalFolder(folder).files():
-        if not _PASSED_OVER.fullmatch(path):
+        if not is_passed_over(path):
             yield path, LocalFile.at(folder / path) if not isinstance(file, LocalFile) else file
 
 

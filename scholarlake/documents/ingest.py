@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from scholarlake.corpus.progress import Progress, silent
 from scholarlake.documents.document import Document
-from scholarlake.documents.folder import DocumentFile, opened
+from scholarlake.documents.folder import DocumentFile, TooLarge, contents, opened
 from scholarlake.documents.formats import read
 from scholarlake.errors import SourceError
 from scholarlake.lake import contracts, delta
@@ -226,19 +226,14 @@ class _Opened:
 def _bytes_of(batch: _Batch, at_hand: _Opened, wanted: DocumentFile) -> tuple[str, bytes, str | None]:
     """Compression, uncompressed bytes, and why there are none."""
     compression = streams.PLAIN
-    pieces: list[bytes] = []
-    size = 0
     try:
         file = at_hand.file(wanted)
         compression = streams.compression_of(file)
-        with streams.PartStream(file, compression) as stream:
-            while size <= batch.max_bytes and (piece := stream.read(1 << 20)):
-                pieces.append(piece)
-                size += len(piece)
-            if size > batch.max_bytes:
-                return compression, b"", f"too large: more than {batch.max_bytes:,} bytes (`documents.max_bytes` in the profile)"
-            if stream.checksum != wanted.checksum:
-                raise SourceError(f"document {wanted.key} {_CHANGED}")
+        data, checksum = contents(file, compression, batch.max_bytes)
+        if checksum != wanted.checksum:
+            raise SourceError(f"document {wanted.key} {_CHANGED}")
+    except TooLarge as fault:
+        return compression, b"", str(fault)
     except OSError as fault:
         raise SourceError(
             f"document {wanted.key} can't be read ({fault.strerror}); run it again, which looks at the folder anew"
@@ -247,7 +242,7 @@ def _bytes_of(batch: _Batch, at_hand: _Opened, wanted: DocumentFile) -> tuple[st
         if _CHANGED in str(fault):
             raise
         return compression, b"", "cut off or damaged"
-    return compression, b"".join(pieces), None
+    return compression, data, None
 
 
 def _row(batch: _Batch, file: DocumentFile, position: int, format_: str, document: Document) -> dict[str, Any]:

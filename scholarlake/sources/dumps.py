@@ -172,7 +172,8 @@ def inspect_part(file: PartFile) -> Part:
 
 
 def recognised(file: PartFile) -> Part:
-    """Format of a part, without its checksum. Raises SourceError where no reader knows it, OSError where it can't be read."""
+    """Format of a part, without its checksum. Raises UnknownFormat where no reader knows it, SourceError or OSError where it can't be
+    read."""
     compression = streams.compression_of(file.data)
     found = format_of(head_of(file, compression), file.key)
     if found in DBLP_TEXT.values():
@@ -193,12 +194,16 @@ def _encoding_of(file: PartFile, compression: str) -> str:
         return dblptext.encoding_of(read)
 
 
+class UnknownFormat(SourceError):
+    """A part is in no format that is known."""
+
+
 def format_of(head: bytes, key: str) -> Format:
-    """The format of a part that begins with these bytes, uncompressed. Raises SourceError where it is none that is known."""
+    """The format of a part that begins with these bytes, uncompressed. Raises UnknownFormat where it is none that is known."""
     if (found := recognition.recognise(head)) is not None:
         return found
     known = ", ".join(reader.name for reader in FORMATS.values() if isinstance(reader, Reader))
-    raise SourceError(
+    raise UnknownFormat(
         f"{key} is in no known format (it begins with {recognition.describe(head)}; known: {known}); take it out of the dump folder"
     )
 

@@ -30,6 +30,7 @@ _LINE_ENDS_TO_BLANKS = bytes.maketrans(b"\r\n", b"  ")
 class Framing:
     """A way to cut parts into units.
 
+    about: how records lie in a part.
     in_lines: whether blocks may be cut at any line, so that a plain part can be handed out in byte ranges.
     split: cuts a stream into blocks of about so many bytes that tile it, of units of at most so many; read(n) gives at most n bytes,
         none at the end; the last argument tells whether an object is a record by itself.
@@ -38,6 +39,7 @@ class Framing:
     lead: what may lie before the first unit of a part.
     """
 
+    about: str
     in_lines: bool
     split: Callable[[ReadBytes, int, int, Fits], Iterator[Block]]
     units: Callable[[Block], Iterator[Units]]
@@ -87,6 +89,7 @@ def _objects(block: Block) -> Iterator[Units]:
 
 
 LINES = Framing(
+    about="one a line",
     in_lines=True,
     split=lambda read, block_bytes, max_unit_bytes, _: lines.split_stream(read, block_bytes, max_unit_bytes),
     units=_lines,
@@ -95,6 +98,7 @@ LINES = Framing(
     lead=re.compile(b""),
 )
 OBJECTS = Framing(
+    about="in an array or one behind another",
     in_lines=False,
     split=objects.split_objects,
     units=_objects,
@@ -103,6 +107,7 @@ OBJECTS = Framing(
     lead=re.compile(b""),
 )
 PARAGRAPHS = Framing(
+    about="paragraphs with tags",
     in_lines=False,
     split=lambda read, block_bytes, max_unit_bytes, _: paragraphs.split_paragraphs(read, block_bytes, max_unit_bytes),
     units=_cut,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import polars as pl
 
 from scholarlake.lake.findings import EXAMPLES, Finding, from_offenders, rows_of
@@ -11,6 +13,7 @@ from scholarlake.sources.readers import FORMATS, Reader
 LINE_ENDS = (1, 2)  # bytes between two lines: LF, or CR and LF
 HEADS = (0, 3)  # bytes before the first line: none, or a byte-order mark
 TAILS = (0, 1, 2)  # bytes after the last line: none, or its line end
+_BREAKS_OFF = ("truncated", "array_not_closed")
 
 
 def nothing_lost(lake: Lake, part: str, lines: int | None) -> Finding:
@@ -76,7 +79,7 @@ def holds_papers(part: str, passed_over: str | None) -> Finding:
 def rejects_within(lake: Lake, part: str, most: float) -> Finding:
     """The share of rejected lines is at most `most` (0 to 1). Blank lines are no loss and don't count.
 
-    examples: the reasons, the most frequent first.
+    examples: the reasons, the most frequent first, and a fact that says how to see the lines, where it is more.
     """
     records = rows_of(_lines_of(lake, "records", part))
     rejects = lake.scan("rejects").filter((pl.col("dump_part") == part) & (pl.col("reason") != "blank"))
@@ -89,8 +92,22 @@ def rejects_within(lake: Lake, part: str, most: float) -> Finding:
         counted=records + rejected,
         failed=rejected if share > most else 0,
         examples=tuple(reasons.head(EXAMPLES).iter_rows(named=True)) if share > most else (),
-        facts={"rejected": rejected, "share": share, "most": most},
+        facts={"rejected": rejected, "share": share, "most": most} | (_how_to_see(part) if share > most else {}),
     )
+
+
+def does_not_break_off(lake: Lake, part: str) -> Finding:
+    """The last line or record of the part is whole, and an array that it holds is closed: otherwise more of it is missing."""
+    last = pl.concat([_lines_of(lake, name, part) for name in ("records", "rejects")]).select(pl.col("byte_offset").max()).collect().item()
+    at_end = (pl.col("dump_part") == part) & (pl.col("byte_offset") == last) & pl.col("reason").is_in(_BREAKS_OFF)
+    found = lake.scan("rejects").filter(at_end).select("reason", "byte_offset", "detail", "excerpt").collect()
+    claim = f"{part} does not break off"
+    examples = tuple(found.iter_rows(named=True))
+    return Finding("does_not_break_off", claim, 1, found.height, examples, _how_to_see(part) if found.height else {})
+
+
+def _how_to_see(part: str) -> dict[str, int | float | str | None]:
+    return {"to_see_them": f"scholarlake rejects --working --part {shlex.quote(part)}"}
 
 
 def no_line_of_a_gone_part(lake: Lake) -> Finding:

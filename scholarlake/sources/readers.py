@@ -39,13 +39,15 @@ class PassedOver:
 
 @dataclass(frozen=True)
 class Reader:
-    """What reads one format. name: the format, and the method of its rows; fits: whether an object is a record of it by itself."""
+    """What reads one format. name: the format, and the method of its rows; fits: whether an object is a record of it by itself;
+    encoding: of its text."""
 
     name: str
     about: str
     framing: Framing
     read: ReadUnits
     fits: Fits
+    encoding: str = "UTF-8"
 
 
 Format = Reader | PassedOver
@@ -72,21 +74,21 @@ KINDS: tuple[Dialect | PassedOver, ...] = (
 
 
 def _in_lines(dialect: Dialect) -> Reader:
-    return Reader(f"{dialect.name}-jsonl", f"{dialect.about}, one a line", LINES, dialect.read, dialect.fits)
+    return Reader(f"{dialect.name}-jsonl", dialect.about, LINES, dialect.read, dialect.fits)
 
 
 def _in_array(dialect: Dialect) -> Reader:
-    return Reader(f"{dialect.name}-json", f"{dialect.about}, in an array or one behind another", OBJECTS, dialect.read, dialect.fits)
+    return Reader(f"{dialect.name}-json", dialect.about, OBJECTS, dialect.read, dialect.fits)
 
 
-def _text(name: str, about: str, encoding: str) -> Reader:
+def _text(name: str, shown: str, encoding: str) -> Reader:
     read = partial(read_each, read=partial(dblptext.read_text, encoding=encoding))
-    return Reader(name, f"DBLP V1 to V9 and AMiner's network, paragraphs with tags, in {about}", PARAGRAPHS, read, fits=lambda _: False)
+    return Reader(name, "DBLP V1 to V9 and AMiner's network", PARAGRAPHS, read, fits=lambda _: False, encoding=shown)
 
 
 DBLP_TEXT = {
     dblptext.UTF8: _text(dblptext.NAME, "UTF-8", dblptext.UTF8),
-    dblptext.GBK: _text(f"{dblptext.NAME}-gbk", "GBK", dblptext.GBK),
+    dblptext.GBK: _text(f"{dblptext.NAME}-gbk", "GBK (read as GB 18030)", dblptext.GBK),
 }
 MAG_TABLE = Reader(
     "mag-table", "MAG's table of papers, without authors and references", LINES, partial(read_each, read=mag.read_row), fits=lambda _: False

@@ -19,6 +19,7 @@ from scholarlake.sources.readers import ARRAY_READERS, DBLP_TEXT, KINDS, LINE_RE
 HEAD_BYTES = 1 << 20  # how much of a part is looked at
 
 _MOST_LINES = 1000
+_TOLD_BY = 100  # records that tell the issue of a dump
 _TABLE_SHARE = 0.9  # of the lines that must be rows of MAG's table
 _BEGUN_BYTES = 1 << 16
 _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(:?)|[{}\[\]]')
@@ -58,6 +59,15 @@ def recognise(head: bytes) -> Format | None:
 def kind_of(record: Object) -> Dialect | PassedOver | None:
     """What an object is, None where it is nothing known."""
     return next((kind for kind in KINDS if kind.fits(record)), None)
+
+
+def issue_of(head: bytes) -> str | None:
+    """Which issue of its family most records of a part are spelled as, where the part is of OAG's family and begins with these bytes."""
+    text = head.removeprefix(BOM).lstrip()
+    found = [record for line in _whole_lines(head, text)[:_TOLD_BY] if (record := _object(line.strip(b"[], \t\r"))) is not None]
+    found = found or [record for unit in (_units(text) if text else [])[:_TOLD_BY] if (record := _object(unit)) is not None]
+    issues = Counter(issue for record in found if aminer.fits(record) and (issue := aminer.issue_of(record)) is not None)
+    return max(issues, key=lambda issue: (issues[issue], issue)) if issues else None
 
 
 def describe(head: bytes) -> str:
