@@ -32,7 +32,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         ),
         Check(
             "does_not_break_off",
-            "The last record of the part is whole, and its array is closed: a file that was not fetched to its end has lost more than a line.",
+            "The last record of the part is whole, and its array closed: a file that was not fetched to its end has lost more than a line.",
             lambda subject: invariants.does_not_break_off(subject.lake, subject.key),
             blocking=False,
         ),
