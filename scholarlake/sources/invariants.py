@@ -98,7 +98,8 @@ def rejects_within(lake: Lake, part: str, most: float) -> Finding:
 
 def does_not_break_off(lake: Lake, part: str) -> Finding:
     """The last line or record of the part is whole, and an array that it holds is closed: otherwise more of it is missing."""
-    last = pl.concat([_lines_of(lake, name, part) for name in ("records", "rejects")]).select(pl.col("byte_offset").max()).collect().item()
+    lines = pl.concat([_lines_of(lake, name, part) for name in ("records", "rejects")])
+    last = int(lines.select(pl.col("byte_offset").max()).collect().item() or 0)
     at_end = (pl.col("dump_part") == part) & (pl.col("byte_offset") == last) & pl.col("reason").is_in(_BREAKS_OFF)
     found = lake.scan("rejects").filter(at_end).select("reason", "byte_offset", "detail", "excerpt").collect()
     claim = f"{part} does not break off"

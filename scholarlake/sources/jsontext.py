@@ -23,7 +23,8 @@ _MOST_DIGITS = 4_000  # Python refuses to convert longer ones; such a number is 
 #: What stands in every text that has a value of Extended JSON.
 EXTENDED = b'"$'
 _WRAPPING = frozenset({"$oid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "$date", "$symbol", "$uuid"})
-_WHOLE = frozenset({"$numberInt", "$numberLong"})
+_NUMBERS = frozenset({"$numberInt", "$numberLong", "$numberDouble", "$numberDecimal"})
+_NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity"})
 
 
 class NotJson(ValueError):
@@ -82,15 +83,19 @@ def unwrap_extended(value: Any) -> Any:
         return value
     if len(value) == 1 and (name := next(iter(value))) in _WRAPPING:
         inside = unwrap_extended(value[name])
-        return _whole(inside) if name in _WHOLE else inside
+        return _number(inside) if name in _NUMBERS and isinstance(inside, str) else inside
     return {name: unwrap_extended(item) for name, item in value.items()}
 
 
-def _whole(value: Any) -> Any:
-    """A text of digits as the number it is; anything else, and what no number would be written as again, as it stands."""
-    if not (isinstance(value, str) and len(value) < _MOST_DIGITS and value.isascii() and value.removeprefix("-").isdigit()):
-        return value
-    return number if str(number := int(value)) == value else value
+def _number(text: str) -> Any:
+    """What the parser would have made of the number, had it stood there; a text that is no number of JSON as it is."""
+    if text in _NOT_FINITE:
+        return None
+    try:
+        value, stop = _LENIENT.raw_decode(text)
+    except json.JSONDecodeError:
+        return text
+    return value if stop == len(text) and isinstance(value, int | Decimal) and not isinstance(value, bool) else text
 
 
 def _integer(digits: str) -> int | str:

@@ -16,6 +16,7 @@ from scholarlake.lake import delta
 from scholarlake.lake.home import Lake
 from scholarlake.profile import Documents, Reading
 from scholarlake.sources.inspection import FIELDS, PartFound
+from tests.unit.sources import bucket_server
 from tests.unit.sources.spellings import SPELLINGS
 from tests.unit.sources.test_archives import packed
 from tests.unit.sources.test_formats import PAPERS, ingest
@@ -164,3 +165,18 @@ def test_what_is_not_there_is_said_in_one_line(tmp_path: Path, where: str, said:
         looked(where)
     with pytest.raises(SourceError, match="holds no file"):
         looked(tmp_path)
+
+
+@pytest.mark.parametrize("scheme", ["s3", "gs"])
+def test_an_object_and_a_prefix_of_a_bucket_are_looked_at_where_they_lie(scheme: str) -> None:
+    with bucket_server.running() as store:
+        store.put("dumps/oag/v1/a.json.gz", gzip.compress(lines_of(50)))
+        store.put("dumps/oag/b.json", lines_of(5))
+        (one,) = looked(f"{scheme}://dumps/oag/v1/a.json.gz")
+        assert isinstance(one, PartFound)
+        assert (one.key, one.compression, one.records, one.rejects) == ("a.json.gz", "gzip", 50, 3)
+        found = looked(f"{scheme}://dumps/oag")
+        assert [one.key for one in found] == ["b.json", "v1/a.json.gz"]
+        assert [one.records for one in found if isinstance(one, PartFound)] == [5, 50]
+        with pytest.raises(SourceError, match="holds no file"):
+            looked(f"{scheme}://dumps/elsewhere")

@@ -41,7 +41,6 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
         monkeypatch.setattr(sys, "argv", ["scholarlake", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             cli.main()
-            sys.exit(0)
         told = capfd.readouterr()
         return Ended(int(ended.value.code or 0), told.out, told.err)
 
