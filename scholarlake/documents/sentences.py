@@ -29,44 +29,59 @@ _STARTERS = (
 )
 _STARTER = re.compile(rf"\s+[(\[\"“‘']*(?:{_STARTERS})\b")
 
+# Words written with a full stop. One that begins in lower case stands for itself in both cases where it is listed among `_either`.
+
+
+def _either(words: str) -> list[str]:
+    return [spelled for word in words.split() for spelled in (word, word[0].upper() + word[1:])]
+
+
 # Behind these a full stop ends no sentence.
-_ALWAYS = (
-    "[eE]\\.\\s?g|[iI]\\.\\s?e|[cC]f|[vV]s|[vV]iz|[aA]pprox|[rR]esp|[cC]a|w\\.\\s?r\\.\\s?t|i\\.\\s?i\\.\\s?d|a\\.\\s?k\\.\\s?a|s\\.\\s?t|"
-    "[Dd]r|[Pp]rof|Mr|Mrs|Ms|St|Hon|Rev|Gen|Col|Sgt|Capt|Lt|Sen|Rep|Gov|Pres|"
-    "Phys|Nucl|Mod|Lett|Proc|Acad|Univ|Dept|Natl|Int|Intl|Biol|Chem|Comput|Trans|Assoc|Amer|Geophys|Astrophys|Opt|"
-    "subsp|ssp|f\\.\\s?sp|[eE]xc?l|[iI]ncl|[eE]st|ed|eds|[dD]ef|[pP]ara"
-)
+_ALWAYS = [
+    *_either("e.g i.e cf vs viz approx resp ca dr prof excl exl incl est def para"),
+    *("w.r.t i.i.d a.k.a s.t f.sp ed eds subsp ssp Mr Mrs Ms St Hon Rev Gen Col Sgt Capt Lt Sen Rep Gov Pres").split(),
+    *("Phys Nucl Mod Lett Proc Acad Univ Dept Natl Int Intl Biol Chem Comput Trans Assoc Amer Geophys Astrophys Opt").split(),
+]
 # Behind these it ends none where a number, a letter or an opening bracket follows, as in "Fig. 3" and "Eq. (3)".
-_LABELLED = (
-    "[fF]igs?|FIGS?|[eE]qs?n?s?|[eE]qns?|[rR]efs?|[sS]ecs?|[sS]ects?|[tT]abs?|[cC]hs?|[cC]haps?|[nN]os?|[vV]ols?|pp?|[aA]pp|[aA]rt|[eE]xt|[sS]uppl?|"
-    "[tT]hms?|[lL]em|[pP]rop|[cC]or|[dD]efn|[cC]oll|[sS]er|[iI]ss|[pP]t|[aA]lg|[vV]er|[lL]at|[lL]ong|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec"
-)
+_LABELLED = [
+    *_either("fig figs eq eqs eqn eqns ref refs sec secs sect sects tab tabs ch chs chap chaps no nos vol vols app art ext sup supp suppl"),
+    *_either("thm thms lem prop cor defn coll ser iss pt alg ver lat long"),
+    *("FIG FIGS EQ p pp Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec").split(),
+]
 # Behind these a sentence may end: it does where one of the words above follows.
-_PERHAPS = (
-    "al|etc|[sS]pp?|var|str|cv|[iI]nc|[lL]td|[cC]o|[cC]orp|[jJ]r|[sS]r|[rl]\\.\\s?h\\.\\s?s|equiv|"
-    "max|min|avg|temp|conc|wt|vol|lab|Gov|U\\.S|U\\.K|Ph\\.D|M\\.D"
-)
-_WORD = r"(?:\A|[^\w.])"
-_IS_ALWAYS = re.compile(rf"{_WORD}(?:{_ALWAYS})\Z")
-_IS_LABELLED = re.compile(rf"{_WORD}(?:{_LABELLED})\Z")
-_IS_PERHAPS = re.compile(rf"{_WORD}(?:{_PERHAPS})\Z")
+_PERHAPS = [
+    *_either("sp spp inc ltd co corp jr sr"),
+    *"al etc var str cv r.h.s l.h.s equiv max min avg temp conc wt vol lab U.S U.K Ph.D M.D".split(),
+]
+# What each word is; of one that is in two lists, the earlier list counts.
+_KINDS = {word: kind for kind, words in (("perhaps", _PERHAPS), ("labelled", _LABELLED), ("always", _ALWAYS)) for word in words}
+_LONGEST = max(map(len, _KINDS))
+_WORD = re.compile(rf"(?<![\w.])[\w.]{{1,{_LONGEST}}}\Z")
+# The same with blanks between their letters: "e. g.".
+_SPACED = re.compile(r"(?<![\w.])(?:[eE]\. g|[iI]\. e|w\. r\. t|i\. i\. d|a\. k\. a|s\. t|f\. sp|[rl]\. h\. s)\Z")
+_SPACED_END = frozenset("g e t d a sp s".split())
 _LABEL_FOLLOWS = re.compile(r"\s*(?:[\d(\[{#§$]|[A-Z]\d|[A-Z]\b|[IVXivx]+\b)")
-_LONGEST = 10  # characters of an abbreviation and what stands before it
-_STOP = re.compile(r"[.?!…]")
+# Most stops are plain: behind a word of some letters, and before white space, or inside a number. These are the others.
+_PLAIN_LETTERS = 4
+_TAILS = "|".join(sorted({word[-_PLAIN_LETTERS:] for word in _KINDS if re.search(rf"[a-z]{{{_PLAIN_LETTERS}}}\Z", word)}))
+_STOP = re.compile(
+    rf"[.?!…](?!(?<=\d\.)\d)(?:(?<![a-z]{{{_PLAIN_LETTERS}}}\.)|(?<=(?:{_TAILS})\.)|(?=[\d)\]}}\"'”’»\[]|\s\[))"
+)
 # What follows the full stop but belongs before it: closing brackets and quotes, and marks of citations, ".[12]", ". [3, 4]", ".5,6".
 _BEHIND_STOP = re.compile(r"(?:[)\]}\"'”’»]+|\s?\[\d+(?:\s?[,;–-]\s?\d+)*\])+(?=\s+[^\s.,;:)\]]|\s*\Z)")
 _RAISED_CITATION = re.compile(r"\d{1,3}(?:[,–-]\d{1,3})*(?=\s+[^\W\d_a-z])")
 _FORMULA = re.compile(r"\$\$.{1,4000}?\$\$|(?<![\\$])\$[^$]{1,1000}\$|\\\(.{1,1000}?\\\)|\\\[.{1,4000}?\\\]", re.DOTALL)
 _IN_FORMULA = re.compile(r"[.?!…()\[\]{}<>\"' $]")
-_MARKS = re.compile(r"[()\[\]{}<>\"'“”‘’«»‹›„`「」『』【】《》（）¿¡]+")
+_MARK, _OTHER_MARKS = "(", ")[]{}<>\"'`"
+_BEYOND_ASCII = "“”‘’«»‹›„「」『』【】《》（）¿¡"
 _SHORT_WORD = re.compile(r"[^\w]([^\W\d_]{1,3})\Z")
 _PROSE = re.compile(r"[.?!]\s+[A-Z][a-z]")
 _UNSPACED = re.compile(r"[^\W\d_]{3,}[\])}]*[.?!]\Z|[\])}][.?!]\Z")
 _STARTS = re.compile(rf"(?:{_STARTERS})\b")
-_BRACKETS = str.maketrans(dict.fromkeys("()[]{}<>\"'“”‘’«»‹›„`「」『』【】《》（）", _LETTER))
 _WORDLESS = re.compile(r"[\W\d_]*\Z")
 # A sentence may begin with a lower-case letter that belongs to a term: p-values, mRNA, iPS, α-synuclein.
 _TERM = re.compile(r"[a-zα-ω]{1,3}(?:[A-Z\-–]|\d+[a-z]*[A-Z])")
+_LONGEST_LABEL = 8  # characters, but for brackets and stops behind it
 _LABEL = re.compile(r"[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[)\].]*\Z")
 
 
@@ -79,8 +94,11 @@ def split(text: str) -> list[Span]:
     shadow = _shadow(text)
     start = 0
     for boundary in get_sentence_boundaries("en", shadow):
-        end = int(boundary["end_index"])
-        if _is_end(text, shadow, start, end):
+        end = boundary["end_index"]
+        if end - start > _LONGEST_LABEL and _is_plain_end(text, shadow, start, end):
+            spans.append((start, end - 1))
+            start = end
+        elif end < len(text) and _is_end(text, shadow, start, end):
             _append(spans, text, start, end)
             start = end
     _append(spans, text, start, len(text))
@@ -99,42 +117,72 @@ def _shadow(text: str) -> str:
     """The same number of characters, in which only what may end a sentence looks like it."""
     if "$" in text or "\\" in text:
         text = _FORMULA.sub(_mask_formula, text)
-    letters = list(text)
+    edits = _Edits()
     for found in _STOP.finditer(text):
-        _judge_stop(text, found.start(), letters)
-    return _MARKS.sub(_mask_marks, "".join(letters))
+        _judge_stop(text, found.start(), edits)
+    return _without_marks(edits.applied(text))
 
 
-def _judge_stop(text: str, at: int, letters: list[str]) -> None:
+def _without_marks(text: str) -> str:
+    """Brackets and quotes as letters: a capital where they open, since a sentence may begin there. A character at a time is replaced,
+    which takes a tenth of what an expression takes."""
+    for mark in _OTHER_MARKS if text.isascii() else _OTHER_MARKS + _BEYOND_ASCII:
+        text = text.replace(mark, _MARK)
+    if text.startswith(_MARK):
+        text = _CAPITAL + text[1:]
+    return text.replace(" " + _MARK, " " + _CAPITAL).replace(_MARK, _LETTER)
+
+
+class _Edits:
+    """Characters of a text that are to be others, in order."""
+
+    def __init__(self) -> None:
+        self._places: list[int] = []
+        self._instead: list[str] = []
+
+    def put(self, at: int, instead: str) -> None:
+        """Have those characters from a place on. It lies behind that of the edit before, or in it, whose rest then counts no more."""
+        if self._places and at < self._places[-1] + len(self._instead[-1]):
+            self._instead[-1] = self._instead[-1][: at - self._places[-1]]
+        self._places.append(at)
+        self._instead.append(instead)
+
+    def applied(self, text: str) -> str:
+        pieces: list[str] = []
+        last = 0
+        for at, instead in zip(self._places, self._instead, strict=True):
+            pieces += (text[last:at], instead)
+            last = at + len(instead)
+        return "".join((*pieces, text[last:])) if pieces else text
+
+
+def _judge_stop(text: str, at: int, edits: _Edits) -> None:
     """Make a stop that ends no sentence a letter, and one that does stand where it is seen."""
     stop, before, before_that = text[at], text[at - 1 : at], text[at - 2 : at - 1]
     if stop != ".":
         if before.isspace() and text[at + 1 : at + 2].isspace():
-            letters[at] = _LETTER  # a factorial, an arrow that a PDF lost: no exclamation
+            edits.put(at, _LETTER)  # a factorial, an arrow that a PDF lost: no exclamation
             return
-    elif before.isdecimal():
-        if text[at + 1 : at + 2].isdecimal():
-            return
-    elif _is_abbreviation(text, at):
-        letters[at] = _LETTER
-        return
     elif before.isalpha():
+        if _is_abbreviation(text, at):
+            edits.put(at, _LETTER)
+            return
         word = _SHORT_WORD.search(text, max(0, at - 4), at)
         if word is not None:
             begins = _STARTER.match(text, at + 1) is not None
             if _is_initial(text, word.start(1), at) and not begins:
                 if at + 1 < len(text):
-                    letters[at] = _LETTER  # initials and genera: "S. D. Smith", "E. coli"
+                    edits.put(at, _LETTER)  # initials and genera: "S. D. Smith", "E. coli"
                 return
             if begins or at - word.start(1) == 1:
-                letters[word.start()] = _LETTER  # "for 72 h. The", "at 37°C. We": short words are taken for abbreviations
+                edits.put(word.start(), _LETTER)  # "for 72 h. The", "at 37°C. We": short words are taken for abbreviations
     elif before in ")]}" and before_that.isspace():
-        letters[at - 2] = _LETTER  # so is a bracket that stands by itself: "( CGHS ). The"
+        edits.put(at - 2, _LETTER)  # so is a bracket that stands by itself: "( CGHS ). The"
     behind = _BEHIND_STOP.match(text, at + 1)
     if behind is None and (before.isalpha() or before in ")]"):
         behind = _RAISED_CITATION.match(text, at + 1)
     if behind is not None:
-        letters[at : behind.end()] = [*(_LETTER * (behind.end() - at - 1)), stop]
+        edits.put(at, _LETTER * (behind.end() - at - 1) + stop)
 
 
 def _is_initial(text: str, begin: int, at: int) -> bool:
@@ -144,20 +192,17 @@ def _is_initial(text: str, begin: int, at: int) -> bool:
 
 def _is_abbreviation(text: str, at: int) -> bool:
     """Whether the full stop there is an abbreviation's, and no sentence ends with it."""
-    word = text[max(0, at - _LONGEST) : at]
     if at + 1 == len(text):
         return False
-    if _IS_ALWAYS.search(word):
-        return True
-    if _IS_LABELLED.search(word):
+    found = _WORD.search(text, max(0, at - _LONGEST), at)
+    if found is None:
+        return False
+    kind = _KINDS.get(word := found.group())
+    if kind is None and word in _SPACED_END:
+        kind = "always" if _SPACED.search(text, max(0, at - _LONGEST), at) else None
+    if kind == "labelled":
         return _LABEL_FOLLOWS.match(text, at + 1) is not None
-    return _IS_PERHAPS.search(word) is not None and _STARTER.match(text, at + 1) is None
-
-
-def _mask_marks(found: Match[str]) -> str:
-    """Brackets and quotes as letters: a capital where they open, since a sentence may begin there."""
-    opens = found.start() == 0 or found.string[found.start() - 1].isspace()
-    return (_CAPITAL if opens else _LETTER) * len(found.group())
+    return kind == "always" or (kind == "perhaps" and _STARTER.match(text, at + 1) is None)
 
 
 def _mask_formula(found: Match[str]) -> str:
@@ -167,6 +212,18 @@ def _mask_formula(found: Match[str]) -> str:
         return formula  # two prices, not a formula
     masked = _CAPITAL + _IN_FORMULA.sub(_LETTER, formula[1:])
     return masked[:-1] + "." if formula.rstrip("$\\)] ").endswith((".", "?", "!")) else masked
+
+
+def _is_plain_end(text: str, shadow: str, start: int, end: int) -> bool:
+    """Whether what most sentences end with stands there: a stop, one blank, a capital. `_is_end` agrees, and takes longer."""
+    return (
+        end < len(text)
+        and "A" <= text[end] <= "Z"
+        and text[end - 1] == " "
+        and shadow[end - 2] in ".?!"
+        and text[start + _LONGEST_LABEL].isalpha()  # so it is no label, nor without words
+        and not text[start].isspace()
+    )
 
 
 def _is_end(text: str, shadow: str, start: int, end: int) -> bool:
