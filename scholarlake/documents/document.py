@@ -26,7 +26,7 @@ FULL_TEXT, ABSTRACT = "full_text", "abstract"
 EXTENTS = (FULL_TEXT, ABSTRACT)
 
 _BETWEEN = "\n\n"
-_SPACES = re.compile(r"[ \t\n\r\f\v]+")
+_SPACES = "\t\n\r\f\v"
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -127,5 +127,9 @@ class Writer:
 
 def single_spaced(text: str) -> str:
     """Runs of white space as one space, none around; a lone surrogate, which no table can hold, as U+FFFD. No-break spaces stay."""
-    text = _SPACES.sub(" ", text).strip(" ")
+    for space in _SPACES:  # an expression would look at every word, and take ten times as long
+        text = text.replace(space, " ")
+    while "  " in text:
+        text = text.replace("  ", " ")
+    text = text.strip(" ")
     return text if text.isascii() else _SURROGATES.sub("\ufffd", text)

@@ -64,9 +64,7 @@ _LABEL_FOLLOWS = re.compile(r"\s*(?:[\d(\[{#§$]|[A-Z]\d|[A-Z]\b|[IVXivx]+\b)")
 # Most stops are plain: behind a word of some letters, and before white space, or inside a number. These are the others.
 _PLAIN_LETTERS = 4
 _TAILS = "|".join(sorted({word[-_PLAIN_LETTERS:] for word in _KINDS if re.search(rf"[a-z]{{{_PLAIN_LETTERS}}}\Z", word)}))
-_STOP = re.compile(
-    rf"[.?!…](?!(?<=\d\.)\d)(?:(?<![a-z]{{{_PLAIN_LETTERS}}}\.)|(?<=(?:{_TAILS})\.)|(?=[\d)\]}}\"'”’»\[]|\s\[))"
-)
+_STOP = re.compile(rf"[.?!…](?!(?<=\d\.)\d)(?:(?<![a-z]{{{_PLAIN_LETTERS}}}\.)|(?<=(?:{_TAILS})\.)|(?=[\d)\]}}\"'”’»\[]|\s\[))")
 # What follows the full stop but belongs before it: closing brackets and quotes, and marks of citations, ".[12]", ". [3, 4]", ".5,6".
 _BEHIND_STOP = re.compile(r"(?:[)\]}\"'”’»]+|\s?\[\d+(?:\s?[,;–-]\s?\d+)*\])+(?=\s+[^\s.,;:)\]]|\s*\Z)")
 _RAISED_CITATION = re.compile(r"\d{1,3}(?:[,–-]\d{1,3})*(?=\s+[^\W\d_a-z])")

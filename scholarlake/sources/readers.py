@@ -11,9 +11,9 @@ from functools import partial
 
 import polars as pl
 
-from scholarlake.sources.dialects import aminer, dblptext, entities, mag, openalex, publications, s2orc
+from scholarlake.sources.dialects import aminer, dblptext, entities, mag, magtable, openalex, publications, s2orc
 from scholarlake.sources.framing import LINES, OBJECTS, PARAGRAPHS, Fits, Framing
-from scholarlake.sources.units import Origin, ReadObject, Reject, Units, json_reader, read_each, read_papers
+from scholarlake.sources.units import Origin, ReadObject, Reject, Units, json_reader, read_each, read_many, read_papers
 
 ReadUnits = Callable[[Units, Origin, list[Reject]], list[pl.DataFrame]]
 
@@ -91,7 +91,11 @@ DBLP_TEXT = {
     dblptext.GBK: _text(f"{dblptext.NAME}-gbk", "GBK (read as GB 18030)", dblptext.GBK),
 }
 MAG_TABLE = Reader(
-    "mag-table", "MAG's table of papers, without authors and references", LINES, partial(read_each, read=mag.read_row), fits=lambda _: False
+    "mag-table",
+    "MAG's table of papers, without authors and references",
+    LINES,
+    partial(read_many, many=magtable.read_rows, read=mag.read_row),
+    fits=lambda _: False,
 )
 LINE_READERS = {kind.name: _in_lines(kind) for kind in KINDS if isinstance(kind, Dialect)}
 ARRAY_READERS = {kind.name: _in_array(kind) for kind in KINDS if isinstance(kind, Dialect)}

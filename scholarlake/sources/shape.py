@@ -10,7 +10,7 @@ all texts where it refuses one; which one is then found out by a parser that tak
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -108,7 +108,7 @@ def usual_papers(texts: Sequence[memoryview], together: bytes, last_year: int) -
         taken = [Papers(everywhere, found)]
     else:
         taken = [papers for places in _by_form(texts, valid_utf8) for papers in _parsed_by_halves(texts, places)]
-    return [papers for given in taken if len((papers := _usual_only(given, last_year)).places)]
+    return [papers for given in taken if len((papers := usual_only(given, last_year)).places)]
 
 
 def is_utf8(data: bytes) -> bool:
@@ -174,7 +174,14 @@ def _by_form(texts: Sequence[memoryview], valid_utf8: bool) -> list[Integers]:
     return [np.flatnonzero(forms == 1), np.flatnonzero(forms == 2)]
 
 
-def _usual_only(papers: Papers, last_year: int) -> Papers:
+def papers_of(places: Integers, columns: Mapping[str, pa.Array]) -> Papers:
+    """Papers of which only some fields are said, by their names: texts, and numbers as floats."""
+    schema = _FORMS[0].explicit_schema
+    fields = [columns[one.name] if one.name in columns else pa.nulls(len(places), one.type) for one in schema]
+    return Papers(places, pa.RecordBatch.from_arrays(fields, schema=schema))
+
+
+def usual_only(papers: Papers, last_year: int) -> Papers:
     """The papers without those whose values, not only their types, ask for care."""
     said = {name: papers.fields.column(place) for place, name in enumerate(papers.fields.schema.names)}
     odd = nulls_of(said["title"]) | _not_in(said["year"], MIN_YEAR, last_year) | _not_in(said["n_citation"], 0, _MOST_CITATIONS)

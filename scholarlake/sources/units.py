@@ -18,9 +18,9 @@ import xxhash
 from scholarlake.sources import columns
 from scholarlake.sources.identifiers import InexactNumber
 from scholarlake.sources.jsontext import EXTENDED, NotJson, parse_leniently, replace_surrogates, unwrap_extended
-from scholarlake.sources.plain import Integers, Mask
+from scholarlake.sources.plain import Integers, Mask, as_arrow
 from scholarlake.sources.record import NoRecord, RecordRow, read_record
-from scholarlake.sources.shape import usual_papers
+from scholarlake.sources.shape import Papers, usual_papers
 from scholarlake.sources.usual import usual_columns
 
 EXCERPT_CHARACTERS = 200
@@ -29,6 +29,8 @@ Reject = tuple[int, int, str, str | None, str]  # byte offset, byte length, reas
 # These take what is to be read and the latest year that counts as usable. Both raise NoRecord where it is no record.
 ReadObject = Callable[[dict[str, Any], int], RecordRow]
 ReadText = Callable[[bytes, int], RecordRow]  # raises NotJson too
+# Takes units and the latest year that counts as usable, gives those that can be read column by column.
+ReadMany = Callable[["Units", int], list[Papers]]
 
 _OPENING, _CLOSING, _LINE_FEED = ord("{"), ord("}"), 0x0A
 # The parser of `record` takes 1,024 levels, and a text has at least two brackets a level.
@@ -92,6 +94,22 @@ def read_each(units: Units, origin: Origin, rejected: list[Reject], read: ReadTe
     """Read units one by one into frames in their order, as `columns.records_of` takes them; what is no record goes to rejected."""
     bodies = [_body(units.data[start:stop]) for start, stop in zip(units.starts.tolist(), units.stops.tolist(), strict=True)]
     return _read_those(units, bodies, np.arange(len(units)), origin, rejected, read)
+
+
+def read_many(units: Units, origin: Origin, rejected: list[Reject], many: ReadMany, read: ReadText) -> list[pl.DataFrame]:
+    """Read the units that many knows column by column, the others one by one. Gives what `read_each` gives."""
+    bodies = [_body(units.data[start:stop]) for start, stop in zip(units.starts.tolist(), units.stops.tolist(), strict=True)]
+    careful = np.ones(len(units), dtype=bool)
+    frames: list[pl.DataFrame] = []
+    for papers in many(units, origin.last_year):
+        short = units.lengths[papers.places] <= origin.max_line_bytes
+        if not short.all():
+            papers = Papers(papers.places[short], papers.fields.filter(as_arrow(short)))
+        if len(papers.places):
+            frames.append(_placed(units, bodies, usual_columns(papers.fields), papers.places))
+            careful[papers.places] = False
+    frames += _read_those(units, bodies, np.flatnonzero(careful), origin, rejected, read)
+    return [pl.concat(frames).sort("byte_offset")] if len(frames) > 1 else frames
 
 
 def _read_those(

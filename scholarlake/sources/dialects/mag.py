@@ -19,13 +19,30 @@ _SIGNS = frozenset({"PaperId", "PaperID", "PaperTitle", "OriginalTitle"})
 _ID_AND_TITLE = ({"Id", "ID"}, {"Title", "DisplayName"})
 _OF_A_PAPER = frozenset({"Authors", "Year", "References", "Abstract", "Doi", "DOI", "Venue", "IndexedAbstract", "CitationCount"})
 
-_LEAST_COLUMNS, _MOST_COLUMNS = 21, 25  # later editions have FamilyId, FamilyRank, DocSubTypes and CreatedDate
+LEAST_COLUMNS, MOST_COLUMNS = 21, 25  # later editions have FamilyId, FamilyRank, DocSubTypes and CreatedDate
 _TYPES = "|Journal|Conference|Patent|Book|BookChapter|Thesis|Repository|Dataset"
 _NUMBER, _ANY, _YEAR, _DATE = "[0-9]*", r"[^\t]*", "(?:[0-9]{1,4})?", r"[0-9/.:\- APM]*"
 _ROW = re.compile(
     "\t".join(("[0-9]+", _NUMBER, _ANY, f"(?:{_TYPES})", _ANY, _ANY, _ANY, _YEAR, _DATE, _ANY, _NUMBER, _NUMBER, _NUMBER))
-    + rf"(?:\t{_ANY}){{{_LEAST_COLUMNS - 13},{_MOST_COLUMNS - 13}}}\r?"
+    + rf"(?:\t{_ANY}){{{LEAST_COLUMNS - 13},{MOST_COLUMNS - 13}}}\r?"
 )
+#: Of each field the cells that may hold it, the first that says anything: original before plain title and venue before book, and of the
+#: venue's ids the journal's, the series' or the meeting's.
+COLUMNS = {
+    "id": (0,),
+    "title": (5, 4),
+    "year": (7,),
+    "doi": (2,),
+    "venue": (20, 6),
+    "venue_id": (10, 11, 12),
+    "doc_type": (3,),
+    "volume": (13,),
+    "issue": (14,),
+    "page_start": (15,),
+    "page_end": (16,),
+    "publisher": (9,),
+    "n_citation": (18,),
+}
 
 
 def fits(record: dict[str, Any]) -> bool:
@@ -86,27 +103,9 @@ def read_row(text: bytes, last_year: int) -> RecordRow:
         values = text.decode().removeprefix("\ufeff").split("\t")
     except UnicodeDecodeError as fault:
         raise NoRecord("invalid_utf8", f"{fault.reason} at byte {fault.start}") from None
-    if not _LEAST_COLUMNS <= len(values) <= _MOST_COLUMNS:
-        raise NoRecord("wrong_columns", f"{len(values)} columns, not {_LEAST_COLUMNS} to {_MOST_COLUMNS}")
-    key, _, doi, kind, plain_title, title, book, year, _, publisher, journal, series, meeting, volume, issue, start, stop = values[:17]
-    return read_record(
-        {
-            "id": key,
-            "title": title or plain_title,
-            "year": year,
-            "doi": doi,
-            "venue": values[20] or book,
-            "venue_id": journal or series or meeting,
-            "doc_type": kind,
-            "volume": volume,
-            "issue": issue,
-            "page_start": start,
-            "page_end": stop,
-            "publisher": publisher,
-            "n_citation": values[18],
-        },
-        last_year,
-    )
+    if not LEAST_COLUMNS <= len(values) <= MOST_COLUMNS:
+        raise NoRecord("wrong_columns", f"{len(values)} columns, not {LEAST_COLUMNS} to {MOST_COLUMNS}")
+    return read_record({field: next(filter(None, map(values.__getitem__, columns)), "") for field, columns in COLUMNS.items()}, last_year)
 
 
 def _plain(name: str) -> str:
