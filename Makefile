@@ -11,7 +11,7 @@ PORT ?= 3000
 # Where this is set, every process compiles Dagster, Polars and the rest anew: seconds at each start, and hundreds are started.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup setup-gpu run ui test lint types tests test-long gpu-tests bench lock docs clean
+.PHONY: setup setup-gpu run ui test lint types tests test-long gpu-tests bench fuzz lock docs clean
 
 setup: .venv/ready
 
@@ -62,6 +62,17 @@ gpu-tests: setup-gpu
 
 bench: setup
 	$(BIN)/python -m tests.bench.bench
+	$(BIN)/python -m tests.bench.formats_bench
+
+# Strangers' bytes at every door, for so many seconds each. Atheris lies apart: nothing else needs it.
+FUZZ_SECONDS ?= 120
+fuzz: .fuzz/ready
+	for target in dump document sentences packed; do \
+	  PYTHONPATH=.fuzz $(BIN)/python -m tests.fuzz.run $$target --seconds $(FUZZ_SECONDS) || exit 1; done
+
+.fuzz/ready: .venv/ready
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target .fuzz 'atheris>=3,<4'
+	touch $@
 
 docs: setup
 	$(BIN)/python -m scholarlake.lake.tables_doc > docs/tables.md
@@ -74,4 +85,4 @@ lock:
 	$(COMPILE) --extra gpu --python-platform x86_64-manylinux_2_28 -o requirements-gpu.lock
 
 clean:
-	rm -rf .venv .venv-gpu data/lake data/bench
+	rm -rf .venv .venv-gpu .fuzz data/lake data/bench data/fuzz

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 from scholarlake.documents.xml import Element, entity_text, formula_text, name, plain_text, raised
 
+FORMULA = "[formula]"  #: what stands for a formula of which a file has only the picture, so that its sentence can be read
+
 
 @dataclass(frozen=True)
 class Inline:
@@ -67,7 +69,7 @@ def _walk(element: Element, inline: Inline, run: _Run) -> None:
         elif kind in inline.blocks:
             run.interrupt(inner)
         elif kind in inline.formulas:
-            run.pieces.append(formula_text(inner))
+            run.pieces.append(formula_text(inner) or FORMULA)
         elif kind in inline.raised or inner.get("rend") == "superscript":
             _raise(inner, inline, run)
         elif kind not in inline.silent:

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from scholarlake.documents import labelled, s2orc
+from scholarlake.documents import labelled, s2orc, s2orcspans
 from scholarlake.documents.document import Document
 from scholarlake.errors import SourceError
 
@@ -59,6 +59,8 @@ def _documents(value: Any) -> Iterator[Found]:
 
 
 def _document(value: Mapping[str, Any], key: str | None) -> Found | None:
+    if s2orcspans.recognises(value):
+        return s2orc.NAME, s2orcspans.read(value)
     if s2orc.recognises(value):
         return s2orc.NAME, s2orc.read(value)
     if labelled.recognises(value):

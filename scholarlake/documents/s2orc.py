@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scholarlake.documents.document import About, Document, Writer
+from scholarlake.documents.inline import FORMULA
 
 NAME = "s2orc"
 
@@ -104,11 +105,16 @@ def _readable(paragraph: Mapping[str, Any], entries: Mapping[str, Any]) -> str:
             if latex := _text(_mapping(entry).get("latex")):
                 formulas.setdefault(key, latex)
         text = _PLACEHOLDER.sub(
-            lambda found: f"${formulas[found.group()].strip('$ ')}$" if found.group() in formulas else found.group(), text
+            lambda found: f"${formulas[found.group()].strip('$ ')}$" if found.group() in formulas else _unknown(found.group()), text
         )
     if "REF" in text:
         text = _REFERENCE.sub(lambda found: _number(_mapping(entries.get(found.group()))) or found.group(), text)
     return text
+
+
+def _unknown(placeholder: str) -> str:
+    """What stands for a formula that the file leaves out. References to equations stay: they are words."""
+    return placeholder if placeholder.startswith("EQREF") else FORMULA
 
 
 def _entry(entry: Mapping[str, Any], writer: Writer) -> None:

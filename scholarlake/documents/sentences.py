@@ -29,7 +29,11 @@ _STARTERS = (
 )
 _STARTER = re.compile(rf"\s+[(\[\"“‘']*(?:{_STARTERS})\b")
 
-# Words written with a full stop. One that begins in lower case stands for itself in both cases where it is listed among `_either`.
+# Words written with a full stop: as they are listed, or with a capital too.
+
+
+def _as_is(words: str) -> list[str]:
+    return words.split()
 
 
 def _either(words: str) -> list[str]:
@@ -39,19 +43,19 @@ def _either(words: str) -> list[str]:
 # Behind these a full stop ends no sentence.
 _ALWAYS = [
     *_either("e.g i.e cf vs viz approx resp ca dr prof excl exl incl est def para"),
-    *("w.r.t i.i.d a.k.a s.t f.sp ed eds subsp ssp Mr Mrs Ms St Hon Rev Gen Col Sgt Capt Lt Sen Rep Gov Pres").split(),
-    *("Phys Nucl Mod Lett Proc Acad Univ Dept Natl Int Intl Biol Chem Comput Trans Assoc Amer Geophys Astrophys Opt").split(),
+    *_as_is("w.r.t i.i.d a.k.a s.t f.sp ed eds subsp ssp Mr Mrs Ms St Hon Rev Gen Col Sgt Capt Lt Sen Rep Gov Pres"),
+    *_as_is("Phys Nucl Mod Lett Proc Acad Univ Dept Natl Int Intl Biol Chem Comput Trans Assoc Amer Geophys Astrophys Opt"),
 ]
 # Behind these it ends none where a number, a letter or an opening bracket follows, as in "Fig. 3" and "Eq. (3)".
 _LABELLED = [
     *_either("fig figs eq eqs eqn eqns ref refs sec secs sect sects tab tabs ch chs chap chaps no nos vol vols app art ext sup supp suppl"),
     *_either("thm thms lem prop cor defn coll ser iss pt alg ver lat long"),
-    *("FIG FIGS EQ p pp Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec").split(),
+    *_as_is("FIG FIGS EQ p pp Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec"),
 ]
 # Behind these a sentence may end: it does where one of the words above follows.
 _PERHAPS = [
     *_either("sp spp inc ltd co corp jr sr"),
-    *"al etc var str cv r.h.s l.h.s equiv max min avg temp conc wt vol lab U.S U.K Ph.D M.D".split(),
+    *_as_is("al etc var str cv r.h.s l.h.s equiv max min avg temp conc wt vol lab U.S U.K Ph.D M.D"),
 ]
 # What each word is; of one that is in two lists, the earlier list counts.
 _KINDS = {word: kind for kind, words in (("perhaps", _PERHAPS), ("labelled", _LABELLED), ("always", _ALWAYS)) for word in words}
@@ -59,7 +63,7 @@ _LONGEST = max(map(len, _KINDS))
 _WORD = re.compile(rf"(?<![\w.])[\w.]{{1,{_LONGEST}}}\Z")
 # The same with blanks between their letters: "e. g.".
 _SPACED = re.compile(r"(?<![\w.])(?:[eE]\. g|[iI]\. e|w\. r\. t|i\. i\. d|a\. k\. a|s\. t|f\. sp|[rl]\. h\. s)\Z")
-_SPACED_END = frozenset("g e t d a sp s".split())
+_SPACED_END = frozenset(("g", "e", "t", "d", "a", "sp", "s"))
 _LABEL_FOLLOWS = re.compile(r"\s*(?:[\d(\[{#§$]|[A-Z]\d|[A-Z]\b|[IVXivx]+\b)")
 # Most stops are plain: behind a word of some letters, and before white space, or inside a number. These are the others.
 _PLAIN_LETTERS = 4

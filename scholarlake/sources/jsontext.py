@@ -12,11 +12,12 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_NEAR_THE_END = 4_096  # characters before the end of a text in which what is not whole may have begun
 _MOST_DIGITS = 4_000  # Python refuses to convert longer ones; such a number is kept as text
 
 
@@ -55,13 +56,27 @@ def parse_leniently(text: str) -> Any:
         raise NotJson("truncated" if cut else "not_json", f"{fault.msg} at character {fault.pos}") from None
 
 
-def object_at(text: str, place: int) -> tuple[dict[str, Any], int] | None:
-    """The object that begins at a place of a text, and where it ends; None where none does, or it is not whole."""
+class Attempt(NamedTuple):
+    """What reading an object came to. value: the object, None where there is none. stop: where it ends, or where reading failed.
+
+    is_cut: whether it may have failed only because the text ends there. is_deep: whether it is nested too deeply.
+    """
+
+    value: dict[str, Any] | None
+    stop: int
+    is_cut: bool = False
+    is_deep: bool = False
+
+
+def object_at(text: str, place: int) -> Attempt:
+    """Read the object that begins at a place of a text."""
     try:
         value, stop = _LENIENT.raw_decode(text, place)
-    except (json.JSONDecodeError, RecursionError):
-        return None
-    return (value, stop) if isinstance(value, dict) else None
+    except RecursionError:
+        return Attempt(None, place, is_deep=True)
+    except json.JSONDecodeError as fault:
+        return Attempt(None, fault.pos, is_cut=fault.msg.startswith("Unterminated") or fault.pos > len(text) - _NEAR_THE_END)
+    return Attempt(value if isinstance(value, dict) else None, stop)
 
 
 def replace_surrogates(value: Any) -> Any:

@@ -9,6 +9,10 @@ looked for, from the damaged one's first byte on, and what lies before it is one
 determined by the bytes of the part alone, whatever pieces the bytes came in. A part that ends between two objects of an array which
 nothing closes is told by its last block.
 
+Work is bounded whatever the bytes are. Objects that never end, and parts with more damage than sense, would have the same bytes looked at
+again and again; where that gets out of hand, an object may be no longer than one with which reading goes on, and no record is looked for
+in the next 64 kB of what is damaged: they are one piece.
+
 What does not belong here: what an object says (`units`, `dialects`).
 """
 
@@ -29,6 +33,9 @@ from scholarlake.sources.plain import Integers
 PIECE_BYTES = 1 << 18  # looked at together: it and what is made of it stay in the processor's cache
 _RESUME_BYTES = 1 << 20  # longest record behind a damaged one with which reading goes on
 _SEARCH_BYTES = 1 << 16  # searched at a time for that record
+_NEARBY_BYTES = 1 << 13  # looked at first behind damage, since the next damage, or the end of a record, may be near
+_WORK_A_BYTE, _FREE_WORK = 32, 64 << 20  # bytes looked at: so many for each that is decided, and so many in all (or eight longest units)
+_DEEP_WORK = 1 << 14  # what it takes to find an object nested too deeply, as bytes
 #: Mongo's wrappers around a number or a text.
 WRAPPERS = ("NumberInt", "NumberLong", "NumberDecimal", "ObjectId", "ISODate", "UUID")
 
@@ -76,26 +83,46 @@ class _Found:
     is_damaged: bool
 
 
+@dataclass
+class _Work:
+    """How many bytes were looked at, how many are decided, and how many may be looked at whatever is decided."""
+
+    free: int
+    looked: int = 0
+    decided: int = 0
+
+    @property
+    def is_out_of_hand(self) -> bool:
+        return self.looked > _WORK_A_BYTE * self.decided + self.free
+
+
 def split_objects(read: Callable[[int], bytes], block_bytes: int, max_unit_bytes: int, fits: Fits) -> Iterator[Cut]:
     """Cut a stream into blocks of about block_bytes. read(n) gives at most n bytes, none at the end.
 
     fits: whether an object is a record by itself, which tells where to go on behind a damaged one.
     """
     piece_bytes, search_bytes = min(PIECE_BYTES, block_bytes), min(_SEARCH_BYTES, block_bytes)
-    window, making, state, wanted = Window(read), Making(), _State(), piece_bytes
+    window, making, state, work = Window(read), Making(), _State(), _Work(max(_FREE_WORK, 8 * max_unit_bytes))
+    wanted = step = piece_bytes
     is_damaged = False
     while window.fill(wanted):
         if making.size >= block_bytes:  # not before more is seen to follow: the last block knows that it is the last
             yield making.block()
         piece = window.held[:wanted]
-        found = _look(piece, state, max_unit_bytes, at_end=window.at_end and len(piece) == len(window.held))
+        longest = min(max_unit_bytes, _RESUME_BYTES) if work.is_out_of_hand else max_unit_bytes
+        found = _look(piece, state, longest, at_end=window.at_end and len(piece) == len(window.held))
+        work.looked += len(piece)
+        work.decided += len(found.data)
         making.add(found.data, found.starts, found.stops)
         window.drop(len(found.data))
-        state, wanted, is_damaged = found.state, piece_bytes, found.is_damaged
+        state, is_damaged = found.state, found.is_damaged
         if is_damaged:
-            if giant := _pass_damaged(window, making, search_bytes, max_unit_bytes, fits):
+            if giant := _pass_damaged(window, making, search_bytes, max_unit_bytes, fits, work):
                 yield making.block(giant)
-        elif not found.data:
+            wanted = step = min(_NEARBY_BYTES, piece_bytes)
+        elif found.data:
+            wanted = step = min(2 * step, piece_bytes)
+        else:
             wanted = 2 * len(piece)  # a long unit is looked at a few times only
     if making.size:  # what is damaged up to the end says by itself that the part breaks off
         yield making.block(breaks_off=state.in_array and not is_damaged)
@@ -234,17 +261,19 @@ def _unwrap(data: bytes, content: Bytes, places: Integers, kinds: Bytes) -> byte
     return blank.tobytes()
 
 
-def _pass_damaged(window: Window, making: Making, search_bytes: int, max_unit_bytes: int, fits: Fits) -> Giant | None:
+def _pass_damaged(window: Window, making: Making, search_bytes: int, max_unit_bytes: int, fits: Fits, work: _Work) -> Giant | None:
     """Take what is damaged out of the window, up to the next record: into the block, or as a giant where it is too long to hold."""
     kept: list[bytes] = []
     passed, solid, at_end = 0, 1, False
     found: int | None = None
     while found is None and not at_end:
-        held = window.fill(1 + search_bytes + _RESUME_BYTES)
-        searched = min(1 + search_bytes, held)
-        found = _record_in(window.held, 0 if passed else 1, searched, fits)
+        step = search_bytes if passed or work.is_out_of_hand else min(search_bytes, _NEARBY_BYTES)
+        searched = min(1 + step, window.fill(1 + step))
+        if not work.is_out_of_hand:
+            found = _record_in(window, 0 if passed else 1, searched, fits, work)
         piece = window.held[: searched if found is None else found]
         window.drop(len(piece))
+        work.decided += len(piece)
         at_end = window.at_end and not window.held
         if said := piece.rstrip(SEPARATORS):
             solid = passed + len(said)
@@ -257,15 +286,34 @@ def _pass_damaged(window: Window, making: Making, search_bytes: int, max_unit_by
     return None
 
 
-def _record_in(data: bytes, start: int, stop: int, fits: Fits) -> int | None:
-    """Place of the first object in data[start:stop] that is a record by itself, whole within the bytes with which reading goes on."""
-    # Every byte is one character of Latin-1, and what makes JSON is the same in it.
-    text = data[start : stop + _RESUME_BYTES].decode("latin-1")
+def _record_in(window: Window, start: int, stop: int, fits: Fits, work: _Work) -> int | None:
+    """Place of the first object that begins in window[start:stop] and is a record by itself, whole within the bytes with which reading
+    goes on. None, too, where looking for it gets out of hand."""
+    sight, text, at = 0, "", 0
+    while not work.is_out_of_hand:
+        if not text:
+            sight = min(8 * sight or _NEARBY_BYTES, _RESUME_BYTES)
+            window.fill(stop + sight)
+            text = _readable(window.held[start : stop + sight])
+            work.looked += len(text)
+        brace = _MAY_BEGIN_A_RECORD.search(text, at)
+        if brace is None or brace.start() >= stop - start:
+            return None
+        tried = object_at(text, brace.start())
+        size = tried.stop - brace.start()
+        work.looked += _DEEP_WORK if tried.is_deep else size
+        if tried.is_cut and sight < _RESUME_BYTES:
+            text = ""  # once more, with more behind it
+        elif tried.value is not None and size <= _RESUME_BYTES and fits(tried.value):
+            return start + brace.start()
+        else:
+            at = brace.start() + 1
+    return None
+
+
+def _readable(data: bytes) -> str:
+    """Bytes as text of as many characters, Mongo's wrappers blank."""
+    text = data.decode("latin-1")  # every byte is one character, and what makes JSON is the same in it
     if "(" in text:
         text = _WRAPPED.sub(lambda found: f"{' ' * len(found[1])} {found[2]} ", text)
-    for brace in _MAY_BEGIN_A_RECORD.finditer(text):
-        if brace.start() >= stop - start:
-            break
-        if (read := object_at(text, brace.start())) and read[1] - brace.start() <= _RESUME_BYTES and fits(read[0]):
-            return start + brace.start()
-    return None
+    return text

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
+import polars as pl
 import pytest
 
 from assets.runs import TAG, claim, close_dead_runs
@@ -222,3 +223,39 @@ def test_the_daily_look_finds_what_no_time_tells(fresh: World) -> None:
 
     observe_dump(fresh.instance, fresh.places.resource(), THOROUGH)
     assert versions(fresh)["a.jsonl"] != "0" * 32
+
+
+def test_a_full_text_that_comes_changes_and_goes_is_in_the_sentence_map_and_out_of_it(fresh: World) -> None:
+    fresh.documents.mkdir()
+
+    def glance() -> str:
+        places = fresh.places
+        sensor = definitions(places).get_repository_def().get_sensor_def("document_sensor")
+        result = sensor(dg.build_sensor_context(instance=fresh.instance, resources={"lake": places.resource()}))
+        assert isinstance(result, dg.SkipReason)
+        return str(result.skip_message)
+
+    def sentences() -> list[str]:
+        frame = fresh.lake.scan("sentences").filter(pl.col("paper_id") == "p0").sort("n").select("text").collect()
+        return frame["text"].to_list()
+
+    fresh.look()
+    fresh.settle()
+    assert (glance(), sentences()) == ("0 document files, 0 new or changed, 0 gone", [])
+    assert fresh.tick() == []
+    text = fresh.documents / "p0.md"
+    text.write_text("# What every other paper here rests upon\n\n## Introduction\n\nIt rests, cf. Fig. 2, on this. It is firm.\n")
+    assert glance() == "1 document files, 1 new or changed, 0 gone"
+    asked = fresh.settle()
+    assert asked[0] == ("document_sources", None)
+    assert sentences() == ["It rests, cf. Fig. 2, on this.", "It is firm."]
+    assert (glance(), fresh.tick()) == ("1 document files, 0 new or changed, 0 gone", [])
+    text.write_text("# What every other paper here rests upon\n\n## Introduction\n\nIt is not firm.\n")
+    assert glance().startswith("1 document files, 1 new")
+    fresh.settle()
+    assert sentences() == ["It is not firm."]
+    text.unlink()
+    assert glance() == "0 document files, 0 new or changed, 1 gone"
+    fresh.settle()
+    assert sentences() == []
+    assert fresh.stale() == []

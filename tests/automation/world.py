@@ -64,6 +64,10 @@ class World:
     def collections(self) -> Path:
         return self.folder / "collections"
 
+    @property
+    def documents(self) -> Path:
+        return self.folder / "documents"
+
     def define(self, name: str, said: str) -> None:
         """Write the file of a collection."""
         self.collections.mkdir(exist_ok=True)
@@ -74,7 +78,14 @@ class World:
         profile, models = self.folder / "tiny.yaml", self.folder / "models.yaml"
         profile.write_text(self.profile)
         models.write_text(HASHING)
-        return Places(lake=self.folder / "lake", dumps=self.dumps, profile=str(profile), models=models, collections=self.collections)
+        return Places(
+            lake=self.folder / "lake",
+            dumps=self.dumps,
+            profile=str(profile),
+            models=models,
+            collections=self.collections,
+            documents=self.documents if self.documents.is_dir() else None,
+        )
 
     @property
     def lake(self) -> Lake:

@@ -156,6 +156,67 @@ def test_s2orc_is_read_from_its_latex_with_formulas_put_back() -> None:
     ]
 
 
+SPANNED = "A paper\nShort. 😀 it is.\n2 Model\nFirst we see that a = b (4) holds. More.\nSecond.\n2.1 Parts\nThird.\nFigure 1: A plot."
+
+
+def spanned(place: str, *, as_text: bool = True, **more: Any) -> dict[str, Any]:
+    """A paper whose parts are named by where they lie in its text."""
+
+    def at(*words: str, **attributes: str) -> list[dict[str, Any]]:
+        found = [{"start": SPANNED.index(word), "end": SPANNED.index(word) + len(word)} for word in words]
+        return [{**one, "attributes": attributes} for one in found]
+
+    notes: dict[str, Any] = {
+        "title": at("A paper"),
+        "abstract": at("Short. 😀 it is."),
+        "sectionheader": at("2 Model", n="2") + at("2.1 Parts", n="2.1"),
+        "paragraph": at("Short. 😀 it is.", "First we see that a = b (4) holds. More.", "Second.", "Third."),
+        "formula": at("a = b (4)"),
+        "figurecaption": at("Figure 1: A plot."),
+        "bibref": None,
+        **more,
+    }
+    written = {name: json.dumps(spans) if as_text and spans is not None else spans for name, spans in notes.items()}
+    return {
+        "corpusid": 7,
+        "externalids": {"DOI": "10.1/X", "ArXiv": None, "PubMed": "12"},
+        place: {"text": SPANNED, "annotations": written},
+    }
+
+
+@pytest.mark.parametrize("value", [spanned("content"), spanned("body", as_text=False), spanned("content", paragraph=None)])
+def test_s2orc_of_later_releases_is_read_by_its_annotations(value: dict[str, Any]) -> None:
+    document = only(json.dumps(value))
+    assert format_of(json.dumps(value)) == "s2orc"
+    assert (document.about.title, document.about.doi, document.about.ids) == ("A paper", "10.1/X", ("7", "12"))
+    assert [(block.kind, block.sections, text_of(document, block)) for block in document.blocks[1:]] == [
+        ("abstract", (), "Short. 😀 it is."),
+        ("heading", ("2 Model",), "2 Model"),
+        ("paragraph", ("2 Model",), "First we see that"),
+        ("formula", ("2 Model",), "a = b (4)"),
+        ("paragraph", ("2 Model",), "holds. More."),
+        ("paragraph", ("2 Model",), "Second."),
+        ("heading", ("2 Model", "2.1 Parts"), "2.1 Parts"),
+        ("paragraph", ("2 Model", "2.1 Parts"), "Third."),
+        ("caption", ("2 Model", "2.1 Parts"), "Figure 1: A plot."),
+    ]
+    assert sentences(document)[:2] == ["Short.", "😀 it is."]
+
+
+@pytest.mark.parametrize(
+    "odd", ["no JSON", "7", [{"start": 5}], [{"start": -1, "end": 3}], [{"start": 9, "end": 10**6}], [None], [{"start": True, "end": "x"}]]
+)
+def test_annotations_that_fit_no_text_are_passed_over(odd: Any) -> None:
+    document = only(json.dumps(spanned("content", formula=odd)))
+    assert "formula" not in {block.kind for block in document.blocks}
+    assert "First we see that a = b (4) holds." in sentences(document)
+
+
+def test_a_formula_that_s2orc_leaves_out_is_marked() -> None:
+    value = {"paper_id": "8", "body_text": [{"text": "With INLINEFORM0 and EQREF1 it holds. Yes.", "section": "A"}]}
+    assert sentences(only(json.dumps(value))) == ["With [formula] and EQREF1 it holds.", "Yes."]
+
+
 def test_s2orc_is_read_line_by_line_and_without_a_parse_of_its_own() -> None:
     flat = {"paper_id": "8", "metadata": {"title": "Flat"}, "abstract": "Whole.", "body_text": [{"text": "Body.", "section": "A"}]}
     found = list(read(b"\n".join(json.dumps(value).encode() for value in (S2ORC, flat)) + b"\n"))

@@ -134,3 +134,9 @@ def test_articles_in_a_set_are_each_read_and_their_reviews_are_not() -> None:
 def test_it_is_known_by_its_root_whatever_stands_before() -> None:
     assert format_of(jats("<p>a</p>", head='<!-- a <TEI> --><!DOCTYPE article [<!ENTITY fig1 SYSTEM "f.gif">]>')) == "jats"
     assert format_of(jats("<p>a</p>").replace('encoding="UTF-8"', 'encoding="UTF-16"').encode("utf-16")) == "jats"
+
+
+def test_a_formula_of_which_there_is_only_a_picture_is_marked() -> None:
+    picture = '<inline-formula><inline-graphic xlink:href="x.png"/></inline-formula>'
+    document = only(jats(f"<p>We call {picture} a rate. So is {picture}.</p>"))
+    assert sentences(document) == ["We call [formula] a rate.", "So is [formula]."]
