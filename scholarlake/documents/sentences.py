@@ -44,7 +44,7 @@ def _either(words: str) -> list[str]:
 _ALWAYS = [
     *_either("e.g i.e cf vs viz approx resp ca dr prof excl exl incl est def para"),
     *_as_is("w.r.t i.i.d a.k.a s.t f.sp ed eds subsp ssp Mr Mrs Ms St Hon Rev Gen Col Sgt Capt Lt Sen Rep Gov Pres"),
-    *_as_is("Phys Nucl Mod Lett Proc Acad Univ Dept Natl Int Intl Biol Chem Comput Trans Assoc Amer Geophys Astrophys Opt"),
+    *_as_is("Cand Phys Nucl Mod Lett Proc Acad Univ Dept Natl Int Intl Biol Chem Comput Trans Assoc Amer Geophys Astrophys Opt"),
 ]
 # Behind these it ends none where a number, a letter or an opening bracket follows, as in "Fig. 3" and "Eq. (3)".
 _LABELLED = [
@@ -68,10 +68,12 @@ _LABEL_FOLLOWS = re.compile(r"\s*(?:[\d(\[{#§$]|[A-Z]\d|[A-Z]\b|[IVXivx]+\b)")
 # Most stops are plain: behind a word of some letters, and before white space, or inside a number. These are the others.
 _PLAIN_LETTERS = 4
 _TAILS = "|".join(sorted({word[-_PLAIN_LETTERS:] for word in _KINDS if re.search(rf"[a-z]{{{_PLAIN_LETTERS}}}\Z", word)}))
-_STOP = re.compile(rf"[.?!…](?!(?<=\d\.)\d)(?:(?<![a-z]{{{_PLAIN_LETTERS}}}\.)|(?<=(?:{_TAILS})\.)|(?=[\d)\]}}\"'”’»\[]|\s\[))")
+_STOP = re.compile(rf"[.?!…](?!(?<=\d\.)\d)(?:(?<![a-z]{{{_PLAIN_LETTERS}}}\.)|(?<=(?:{_TAILS})\.)|(?=[\d)\]}}\"'”’»\[]|\s[\d\[]))")
 # What follows the full stop but belongs before it: closing brackets and quotes, and marks of citations, ".[12]", ". [3, 4]", ".5,6".
 _BEHIND_STOP = re.compile(r"(?:[)\]}\"'”’»]+|\s?\[\d+(?:\s?[,;–-]\s?\d+)*\])+(?=\s+[^\s.,;:)\]]|\s*\Z)")
 _RAISED_CITATION = re.compile(r"\d{1,3}(?:[,–-]\d{1,3})*(?=\s+[^\W\d_a-z])")
+# The mark of a footnote with blanks around it, as PDFs give it: ". 4 As such". A number that begins a sentence has another word behind it.
+_FOOTNOTE = re.compile(rf"\s\d{{1,2}}(?=\s+(?:{_STARTERS})\b)")
 _FORMULA = re.compile(r"\$\$.{1,4000}?\$\$|(?<![\\$])\$[^$]{1,1000}\$|\\\(.{1,1000}?\\\)|\\\[.{1,4000}?\\\]", re.DOTALL)
 _IN_FORMULA = re.compile(r"[.?!…()\[\]{}<>\"' $]")
 _MARK, _OTHER_MARKS = "(", ")[]{}<>\"'`"
@@ -79,6 +81,7 @@ _BEYOND_ASCII = "“”‘’«»‹›„「」『』【】《》（）¿¡"
 _SHORT_WORD = re.compile(r"[^\w]([^\W\d_]{1,3})\Z")
 _PROSE = re.compile(r"[.?!]\s+[A-Z][a-z]")
 _UNSPACED = re.compile(r"[^\W\d_]{3,}[\])}]*[.?!]\Z|[\])}][.?!]\Z")
+_CLOSING, _GOES_ON = "\"'”’»", tuple(",;:)]}%.?!")
 _STARTS = re.compile(rf"(?:{_STARTERS})\b")
 _WORDLESS = re.compile(r"[\W\d_]*\Z")
 # A sentence may begin with a lower-case letter that belongs to a term: p-values, mRNA, iPS, α-synuclein.
@@ -183,13 +186,19 @@ def _judge_stop(text: str, at: int, edits: _Edits) -> None:
     behind = _BEHIND_STOP.match(text, at + 1)
     if behind is None and (before.isalpha() or before in ")]"):
         behind = _RAISED_CITATION.match(text, at + 1)
+    if behind is None and stop == ".":
+        behind = _FOOTNOTE.match(text, at + 1)
     if behind is not None:
         edits.put(at, _LETTER * (behind.end() - at - 1) + stop)
 
 
 def _is_initial(text: str, begin: int, at: int) -> bool:
-    """Whether one capital stands there by itself, or behind another's stop or hyphen: "J.-P."."""
-    return at - begin == 1 and text[begin].isupper() and (begin == 0 or text[begin - 1].isspace() or text[begin - 1] in ".-–([\"'“‘")
+    """Whether one capital stands there by itself, or behind another's stop or hyphen: "J.-P.", "J-P.", but not "DPPH-H."."""
+    if at - begin != 1 or not text[begin].isupper():
+        return False
+    if begin and text[begin - 1] in "-–":
+        return text[begin - 2 : begin - 1] in "." or (text[begin - 2].isupper() and not text[max(0, begin - 3) : begin - 2].isalnum())
+    return begin == 0 or text[begin - 1].isspace() or text[begin - 1] in ".([\"'“‘"
 
 
 def _is_abbreviation(text: str, at: int) -> bool:
@@ -239,7 +248,7 @@ def _is_end(text: str, shadow: str, start: int, end: int) -> bool:
         return False
     if _WORDLESS.match(before) or _LABEL.match(text[start:end].strip()):
         return False  # "3." before a heading, "(2)" behind a formula
-    if after[0] in ",;:)]}%.?!" or (after[0].islower() and not _TERM.match(after)):
+    if after.lstrip(_CLOSING)[:1] in _GOES_ON or (after[0].islower() and not _TERM.match(after)):
         return False
     if len(before) == end - start and not text[end].isspace():  # a lost space, or a name such as math.AG
         return bool(_UNSPACED.search(text, start, end) and _STARTS.match(after))

@@ -26,6 +26,8 @@ def sentences(text: str) -> list[str]:
         "Plasmodium spp. from Dr. Brown of the U.S. Navy were sp. nov. at most; semicolons; do not end it.",
         "Reagents (1.2 equiv. each), in H. sapiens, were bought (Acme Inc., Boston).",
         "Phys. Rev. Lett. and Nucl. Phys. B are journals.",
+        "It is ‘Cand. P. ubique’, as J-P. Serre says.",
+        'Given the string "a database of facts . . . ", the model names it.',
     ],
 )
 def test_this_is_one_sentence(text: str) -> None:
@@ -46,6 +48,8 @@ def test_this_is_one_sentence(text: str) -> None:
         ["The price was $5.", "Later it was $6 or more."],
         ["Rates differed (P < 0.05).", "They were low ( see below ).", "None was > 3."],
         ["Counts were log-transformed.", "p-values were small.", "mRNA was low.", "α-synuclein was not."],
+        ["This is so. 4", "As such, it is no mark of 2 things.", "12 mice were seen."],
+        ["We reduced DPPH-H.", "1 mg of it was left."],
         ["Supersymmetry is not necessary.", "When it breaks, all is well."],
     ],
 )
