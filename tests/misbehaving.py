@@ -25,6 +25,7 @@ from typing import Any
 DIMENSION = 4
 MODEL = "m"
 MOST_WORDS = 2_000  # in a prompt
+BACKLOG = 1_024  # connections that come at once: one that finds no place waits for seconds
 _COMMAND = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 _TIMES = re.compile(r"\s*\bx(\d+)$")
 
@@ -274,7 +275,7 @@ def serving(behave: Behaviour = obey, port: int = 0) -> Iterator[Server]:
 
 
 async def _listen(server: Server, port: int) -> asyncio.Server:
-    return await asyncio.get_running_loop().create_server(lambda: _Connection(server), "127.0.0.1", port)
+    return await asyncio.get_running_loop().create_server(lambda: _Connection(server), "127.0.0.1", port, backlog=BACKLOG)
 
 
 async def _close(server: Server, listening: asyncio.Server) -> None:

@@ -4,8 +4,9 @@ Around any back end lies the one layer of everything else: the cache and the led
 validation, one more try with more room where an answer was cut off and one where it did not fit its schema. What does not
 belong here: how a back end is reached (`openai_chat.py`, `vllm_chat.py`, `llama_chat.py`), what to ask.
 
-Three threads: the caller's goes through the requests and looks them up; a loop of its own has them under way; the ledger's
-writes. A result is handed out once it is on disk. At most twice `concurrency` requests are anywhere in between.
+Three threads: the caller's goes through the requests and looks them up; a loop of its own has them under way, by as many
+workers as may ask at once; the ledger's writes. A result is handed out once it is on disk. At most twice `concurrency` requests
+are anywhere in between: so many, at most, are asked again after a kill.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import math
 import random
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from typing import Any, Self
 import orjson
 
 from scholarlake.errors import ModelError
-from scholarlake.models.budget import Budget, BudgetSpent, hold_all
+from scholarlake.models.budget import WAIT_SECONDS, Budget, BudgetSpent, hold_all
 from scholarlake.models.chat import (
     Call,
     ChatRequest,
@@ -43,6 +44,7 @@ from scholarlake.models.chat import (
     cache_key,
 )
 from scholarlake.models.config import ChatEndpoint
+from scholarlake.models.fencing import apart
 from scholarlake.models.ledger import Answer, Ledger, Work
 from scholarlake.models.prompts import prompt
 from scholarlake.models.structured import Invalid, Shape, runs_away, shape_of
@@ -70,6 +72,14 @@ class _Item:
     text: str | None = None
     value: Any = None
     failure: Failure | None = None
+
+
+@dataclass
+class _Errand:
+    """What one call of `ask` has under way. finished: what the caller waits for; workers: those that are at one of its items."""
+
+    finished: SimpleQueue[_Item | BaseException] = field(default_factory=SimpleQueue)
+    workers: set[asyncio.Task[None]] = field(default_factory=set)
 
 
 class Clock:
@@ -115,6 +125,8 @@ class ChatModel:
         self._prices = endpoint.priced()
         self._loop: _Loop | None = None
         self._engine: Engine | None = None
+        self._waiting: deque[tuple[_Item, _Errand]] = deque()  # for a worker
+        self._workers: set[asyncio.Task[None]] = set()
         self._lost: ModelError | None = None  # why nothing more is asked
         self._broken = 0  # requests in a row that failed for good
         self._not_before = -math.inf  # until then the endpoint wants to be left alone
@@ -142,9 +154,8 @@ class ChatModel:
         high = 2 * self.endpoint.concurrency
         low = high - max(1, self.endpoint.concurrency // 2)
         supply = enumerate(requests)
-        finished: SimpleQueue[_Item | BaseException] = SimpleQueue()
+        errand = _Errand()
         under_way: dict[bytes, _Item] = {}
-        tasks: set[asyncio.Task[None]] = set()
         hits: Counter[Tags] = Counter()
         fault: BaseException | None = None
         exhausted = False
@@ -160,13 +171,13 @@ class ChatModel:
                     hits.update(result.request.tags or self.tags for result in known)
                     under_way.update((item.key, item) for item in fresh)
                     if fresh:
-                        self._start(fresh, finished, tasks)
+                        self._start(fresh, errand)
                 yield from known
                 if known:
                     continue
                 if not under_way:
                     break
-                done = finished.get()
+                done = errand.finished.get()
                 if isinstance(done, BaseException):
                     fault = fault or done
                     if not isinstance(done, BudgetSpent):
@@ -180,8 +191,8 @@ class ChatModel:
             if fault is not None:
                 raise fault
         finally:
-            if self._loop is not None and tasks:
-                self._loop.wait_for(_cancel(tasks))
+            if self._loop is not None and under_way:
+                self._loop.wait_for(self._give_up(errand))
             self._keep_hits(hits)
 
     def _take(self, supply: Iterator[tuple[int, ChatRequest]], count: int, under_way: Mapping[bytes, _Item]) -> tuple[list[_Item], bool]:
@@ -238,10 +249,9 @@ class ChatModel:
 
     # -- in the loop's thread ----------------------------------------------------------------------------------------
 
-    def _start(self, items: Sequence[_Item], finished: SimpleQueue[_Item | BaseException], tasks: set[asyncio.Task[None]]) -> None:
+    def _start(self, items: Sequence[_Item], errand: _Errand) -> None:
         if self._loop is None:
             self._loop = _Loop(f"{self.role} asks {self.name}")
-            self._slots = asyncio.Semaphore(self.endpoint.concurrency)
             self._settled = asyncio.Event()
         if self._engine is None:
             engine = self._make_engine()
@@ -249,20 +259,44 @@ class ChatModel:
             self._engine = engine
 
         def begin() -> None:
-            for item in items:
-                task = asyncio.get_running_loop().create_task(self._work_on(item, finished))
-                tasks.add(task)
-                task.add_done_callback(tasks.discard)
+            self._waiting.extend((item, errand) for item in items)
+            self._employ()
 
         self._loop.call(begin)
+
+    def _employ(self) -> None:
+        """See that as many workers are there as may ask at once, or as there is work for."""
+        for _ in range(min(self.endpoint.concurrency - len(self._workers), len(self._waiting))):
+            worker = asyncio.get_running_loop().create_task(self._work())
+            self._workers.add(worker)
+            worker.add_done_callback(self._workers.discard)
+
+    async def _work(self) -> None:
+        """Take what waits, one item after the other, until nothing does."""
+        worker = asyncio.current_task()
+        assert worker is not None
+        while self._waiting:
+            item, errand = self._waiting.popleft()
+            errand.workers.add(worker)
+            await self._work_on(item, errand.finished)
+            errand.workers.discard(worker)
+
+    async def _give_up(self, errand: _Errand) -> None:
+        """Ask nothing more for a caller who has left."""
+        self._waiting = deque(one for one in self._waiting if one[1] is not errand)
+        leaving = list(errand.workers)
+        for worker in leaving:
+            worker.cancel()
+        await asyncio.gather(*leaving, return_exceptions=True)
+        self._workers.difference_update(leaving)  # their own word that they have left comes a turn of the loop later
+        self._employ()
 
     async def _work_on(self, item: _Item, finished: SimpleQueue[_Item | BaseException]) -> None:
         """Answer one item and have it kept. An item that comes back with neither text nor failure was not asked."""
         answer: Answer | None = None
         work: tuple[Work, ...] = ()
         try:
-            async with self._slots:
-                answer, work = await self._answer(item)
+            answer, work = await self._answer(item)
         except BudgetSpent as fault:
             finished.put(fault)
         except Exception as fault:
@@ -272,7 +306,8 @@ class ChatModel:
         def kept(fault: BaseException | None) -> None:
             finished.put(item if fault is None else fault)
 
-        self._ledger.put(answer, work, kept)
+        # With nothing left to ask, the caller waits for this one and has more only then.
+        self._ledger.put(answer, work, kept, at_once=not self._waiting)
 
     async def _answer(self, item: _Item) -> tuple[Answer | None, tuple[Work, ...]]:
         """Ask until an answer is sound, or it is plain that none will be: then the item's failure is set. With it, its last attempt's
@@ -344,9 +379,9 @@ class ChatModel:
             if isinstance(said, Reply):
                 self._broken = 0
                 return said, now - began, cost
-            wait = backoff(number) * random.uniform(0.75, 1.0) if said.wait_seconds is None else said.wait_seconds
             if said.trouble == "rejected":
                 return said, now - began, cost
+            wait = backoff(number) * random.uniform(0.75, 1.0) if said.wait_seconds is None else said.wait_seconds
             vain = ""
             if said.trouble == "closed":
                 vain = said.reason
@@ -377,17 +412,22 @@ class ChatModel:
             raise self._lost
 
     async def _held_for(self, call: Call) -> float:
-        """Set aside the most that an attempt can cost. Raises BudgetSpent where too little is left, even with nothing under way."""
+        """Set aside the most that an attempt can cost. Raises BudgetSpent where too little is left, with nothing under way anywhere."""
         if not self._budgets or self._prices is None:
             return 0.0
         asked = sum(len(one.content.encode()) + _TOKENS_A_MESSAGE for one in call.messages)  # a token is at least a byte
         asked += len(orjson.dumps(call.schema)) if call.schema is not None else 0
         most = self._prices.cost(asked, call.sampling.max_tokens)
+        waited = 0.0
         while (short := hold_all(self._budgets, most)) is not None:
-            if not self._held:
+            if self._held:
+                self._settled.clear()
+                await self._settled.wait()
+            elif waited < self.endpoint.patience_seconds and short.may_get_more():
+                waited += WAIT_SECONDS
+                await self._clock.sleep(WAIT_SECONDS)
+            else:
                 raise BudgetSpent(short.said(most))
-            self._settled.clear()
-            await self._settled.wait()
         self._held += 1
         return most
 
@@ -441,17 +481,13 @@ class _Loop:
         self._loop.close()
 
 
-async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
-    waiting = list(tasks)
-    for task in waiting:
-        task.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
-
-
 def _correction(text: str, fault: str) -> tuple[Message, ...]:
-    """What is said after an answer that does not fit: the answer, and what is wrong with it."""
+    """What is said after an answer that does not fit: the answer, and what is wrong with it.
+
+    The answer may repeat what a paper says: what would end its message there does not here either.
+    """
     asked = prompt(_PROMPTS, "correction").messages(fault=fault)
-    return (Message("assistant", text[:_SHOWN].rstrip()), *asked)
+    return (Message("assistant", apart(text[:_SHOWN].rstrip())), *asked)
 
 
 def _sendable(text: str) -> str:

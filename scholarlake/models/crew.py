@@ -91,7 +91,7 @@ class Crew:
     def _budgets(self) -> list[Budget]:
         if self._per_run is None:
             return []
-        return [Budget("this run", self._per_run, lambda: self.ledger.spent(self.tags.run))]
+        return [Budget("this run", self._per_run, self.ledger.purse(self.tags.run))]
 
     def _bound(self, role: str) -> list[ChatModel]:
         found = []
@@ -106,7 +106,7 @@ class Crew:
         name, endpoint = binding.endpoint, self.models.chat_endpoint(binding.endpoint)
         limits = list(self._budgets)
         if binding.budget is not None:
-            limits.append(Budget(f"role {role} in this run", binding.budget, lambda: self.ledger.spent(self.tags.run, role)))
+            limits.append(Budget(f"role {role} in this run", binding.budget, self.ledger.purse(self.tags.run, role)))
         engine = engine_of(self.models, endpoint, name, self._wrapping)
         sampling = self.models.sampling(binding)
         return ChatModel(role, name, endpoint, engine, self.ledger, sampling=sampling, tags=self.tags, budgets=limits)

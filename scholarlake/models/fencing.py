@@ -29,9 +29,16 @@ class Ours(str):
     __slots__ = ()
 
 
+def apart(text: str) -> str:
+    """The text with what a chat template would read as the bounds of a message taken apart by a space. Half characters become question
+    marks; nothing else is lost.
+    """
+    return _CONTROL_TOKENS.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text.encode("utf-8", "replace").decode())
+
+
 def fence(text: str) -> Ours:
-    """The text between two lines that it can't contain. Half characters become question marks; nothing else is lost."""
-    plain = _CONTROL_TOKENS.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text.encode("utf-8", "replace").decode())
+    """The text between two lines that it can't contain."""
+    plain = apart(text)
     tag = text_hash(plain)[:TAG_DIGITS]
     while tag in plain:
         tag = text_hash(tag + plain)[:TAG_DIGITS]

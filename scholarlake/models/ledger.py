@@ -1,10 +1,11 @@
 """What models answered, and what it cost: one SQLite file in the lake, written by several processes at once.
 
     models/ledger.sqlite    answers: text by key        work: a row for each attempt, batch of vectors, or count of cache hits
+                            advances: money set aside (`purse.py`)
 
-A finished item and its cost are one transaction, on disk before the caller sees the answer. Items that finish while one
-transaction is being written share the next (group commit), so that durability costs a few synchronisations a second, not one
-an item. Failures are in `work` and never in `answers`.
+A finished item and its cost are one transaction, on disk before the caller sees the answer. Items that finish within a twentieth
+of a second share one (group commit), so that durability costs at most twenty synchronisations a second, not one an item; the first after a
+pause, and one that somebody waits for, are written at once. Failures are in `work` and never in `answers`.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal
@@ -25,9 +27,11 @@ from scholarlake.errors import LakeError, ModelError
 from scholarlake.lake.files import sync_folder
 from scholarlake.lake.home import Lake
 from scholarlake.models.chat import Tags
+from scholarlake.models.purse import Holder, Purse, take_off
 
 FORMAT = 1
 BUSY_SECONDS = 120.0  # how long a writer waits for the others
+GATHERING_SECONDS = 0.05  # between one transaction and the next, unless somebody waits for it
 KEYS_AT_ONCE = 500
 _FILE = "ledger.sqlite"
 Grouping = Literal["asset", "partition", "run", "role", "model", "day"]
@@ -103,6 +107,7 @@ class Ledger:
         self._local = threading.local()
         self._guard = threading.Lock()
         self._writer: _Writer | None = None
+        self._holder: Holder | None = None
         with self._reading() as connection:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version != FORMAT:
@@ -128,20 +133,40 @@ class Ledger:
                 found.update((row[0], Answer(*row)) for row in rows)
         return found
 
-    def put(self, answer: Answer | None, work: Iterable[Work], then: Callable[[BaseException | None], object] | None = None) -> None:
-        """Keep an answer and what it took, soon. `then` is called, in another thread, once that is on disk or has failed."""
+    def put(
+        self,
+        answer: Answer | None,
+        work: Iterable[Work],
+        then: Callable[[BaseException | None], object] | None = None,
+        *,
+        at_once: bool = False,
+    ) -> None:
+        """Keep an answer and what it took, soon. `then` is called, in another thread, once that is on disk or has failed.
+
+        at_once: wait for no others to share the transaction.
+        """
         with self._guard:
             if self._writer is None:
-                self._writer = _Writer(self.path)
-            self._writer.queue.put((answer, tuple(work), then))
+                self._writer = _Writer(self.path, lambda: self._holder)
+            self._writer.put((answer, tuple(work), then), at_once)
 
     def flush(self) -> None:
         """Return when all that was put is on disk. Raises LakeError where it can't be."""
         done: SimpleQueue[BaseException | None] = SimpleQueue()
-        self.put(None, (), done.put)
+        self.put(None, (), done.put, at_once=True)
         fault = done.get()
         if fault is not None:
             raise _said(self.path, fault) from fault
+
+    def purse(self, run: str, role: str | None = None) -> Purse:
+        """What may still be spent in a run, or in one of its roles, as it is set aside and given back through this ledger."""
+        try:
+            with self._guard:
+                if self._holder is None:
+                    self._holder = Holder(self.path, BUSY_SECONDS)
+        except sqlite3.DatabaseError as fault:
+            raise _said(self.path, fault) from fault
+        return Purse(self._holder, run, role)
 
     def spent(self, run: str, role: str | None = None) -> float:
         """What a run has cost so far, in all processes."""
@@ -174,6 +199,9 @@ class Ledger:
             writer, self._writer = self._writer, None
         if writer is not None:
             writer.close()
+        if self._holder is not None:  # only now: until its costs are kept they are set aside
+            self._holder.close()
+            self._holder = None
         connection = getattr(self._local, "connection", None)
         if connection is not None:
             connection.close()
@@ -198,28 +226,38 @@ _Put = tuple[Answer | None, tuple[Work, ...], Callable[[BaseException | None], o
 class _Writer:
     """The one thread of this process that writes. Whatever waits when it is free goes into one transaction."""
 
-    def __init__(self, path: Path) -> None:
-        self.queue: SimpleQueue[_Put | None] = SimpleQueue()
+    def __init__(self, path: Path, holder: Callable[[], Holder | None]) -> None:
         self._path = path
+        self._holder = holder
+        self._queue: SimpleQueue[_Put | None] = SimpleQueue()
+        self._wanted = threading.Event()  # somebody waits for what is in the queue
         self._thread = threading.Thread(target=self._run, name="ledger", daemon=True)
         self._thread.start()
 
+    def put(self, item: _Put | None, at_once: bool) -> None:
+        self._queue.put(item)
+        if at_once:
+            self._wanted.set()
+
     def close(self) -> None:
-        self.queue.put(None)
+        self.put(None, at_once=True)
         self._thread.join()
 
     def _run(self) -> None:
         connection: sqlite3.Connection | None = None
-        going = True
+        going, last = True, -GATHERING_SECONDS
         while going:
-            waiting = [self.queue.get()]
-            waiting += [self.queue.get() for _ in range(self.queue.qsize())]  # nobody else takes from it
+            waiting = [self._queue.get()]
+            self._wanted.wait(max(0.0, last + GATHERING_SECONDS - time.monotonic()))
+            self._wanted.clear()  # before the queue is looked at: what is put from now on sets it again
+            waiting += [self._queue.get() for _ in range(self._queue.qsize())]  # nobody else takes from it
+            last = time.monotonic()
             going = None not in waiting
             items = [item for item in waiting if item is not None]
             fault: BaseException | None = None
             try:
                 connection = connection or _connect(self._path)
-                _write(connection, items)
+                _write(connection, items, self._holder())
             except Exception as error:  # told to everyone who waits for it
                 fault = _said(self._path, error)
             for _, _, then in items:
@@ -229,17 +267,29 @@ class _Writer:
             connection.close()
 
 
-def _write(connection: sqlite3.Connection, items: Sequence[_Put]) -> None:
-    answers = [tuple(getattr(answer, field.name) for field in fields(Answer)) for answer, _, _ in items if answer is not None]
-    works = [_row(work) for _, some, _ in items for work in some]
+def _write(connection: sqlite3.Connection, items: Sequence[_Put], holder: Holder | None) -> None:
+    now = time.time()
+    answers = [(one.key, one.role, one.model, one.text, one.tokens_in, one.tokens_out, now) for one, _, _ in items if one is not None]
+    works = [(now, *_row(work)) for _, some, _ in items for work in some]
     if not answers and not works:
         return
-    now = time.time()
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         # Another process may have been quicker: the first answer stays, so that nobody sees two.
-        connection.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", [(*row, now) for row in answers])
-        connection.executemany(f"INSERT INTO work VALUES ({', '.join('?' * 14)})", [(now, *row) for row in works])
+        connection.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", answers)
+        connection.executemany(f"INSERT INTO work VALUES ({', '.join('?' * 14)})", works)
+        if holder is not None:
+            take_off(connection, holder.name, _costs(items))
+
+
+def _costs(items: Sequence[_Put]) -> Mapping[tuple[str, str], float]:
+    """What was spent in each run, and in each of its roles."""
+    costs: dict[tuple[str, str], float] = defaultdict(float)
+    for _, some, _ in items:
+        for work in some:
+            for role in ("", work.role):
+                costs[work.tags.run, role] += work.cost or 0.0
+    return costs
 
 
 def _row(work: Work) -> tuple[Any, ...]:

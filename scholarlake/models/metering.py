@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from scholarlake.models.budget import Budget, BudgetSpent, hold_all
+from scholarlake.models.budget import WAIT_SECONDS, Budget, BudgetSpent, hold_all
 from scholarlake.models.chat import Spent, Tags, Tally
 from scholarlake.models.config import EMBEDDER, Endpoint
 from scholarlake.models.ledger import Ledger, Work
@@ -55,9 +55,7 @@ class MeteredEmbedder:
         for start in range(0, len(texts), size):
             part = texts[start : start + size]
             most = self._cost(sum(len(text.encode("utf-8", "replace")) for text in part)) or 0.0 if self._budgets else 0.0
-            short = hold_all(self._budgets, most)
-            if short is not None:
-                raise BudgetSpent(short.said(most))
+            self._hold(most)
             before = self.tally.spent.cost or 0.0
             try:
                 for answer in self._counted(part, kind):
@@ -65,6 +63,15 @@ class MeteredEmbedder:
             finally:
                 for budget in self._budgets:
                     budget.settle(most, (self.tally.spent.cost or 0.0) - before)
+
+    def _hold(self, most: float) -> None:
+        """Set money aside, waiting for others of the run that may give some back. Raises BudgetSpent where none do."""
+        waited = 0.0
+        while (short := hold_all(self._budgets, most)) is not None:
+            if waited >= self._endpoint.timeout_seconds or not short.may_get_more():
+                raise BudgetSpent(short.said(most))
+            waited += WAIT_SECONDS
+            time.sleep(WAIT_SECONDS)
 
     def _counted(self, texts: Sequence[str], kind: Kind) -> Iterator[Answer]:
         began = time.monotonic()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from scholarlake.models.openai_chat import OpenAIChat
 from tests.misbehaving import MODEL
 
 KEY = "sk-very-secret"
+TAGS = Tags("facts", "00", "run-1")
 SCHEMA = {
     "type": "object",
     "properties": {"finding": {"type": "string", "maxLength": 200}, "count": {"type": "integer", "minimum": 0, "maximum": 99}},
@@ -50,7 +51,7 @@ def model(
     folder: Path,
     *,
     clock: Clock | None = None,
-    budgets: Sequence[Budget] = (),
+    limit: float | None = None,
     sampling: Sampling | None = None,
     tags: Tags | None = None,
     **settings: Any,
@@ -65,8 +66,8 @@ def model(
             lambda: OpenAIChat(described, url, KEY),
             ledger,
             sampling=sampling,
-            tags=tags or Tags("facts", "00", "run-1"),
-            budgets=budgets,
+            tags=tags or TAGS,
+            budgets=[] if limit is None else [Budget("the run", limit, ledger.purse((tags or TAGS).run))],
             clock=clock or VirtualClock(),
         ) as opened:
             yield opened
