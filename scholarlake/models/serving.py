@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import subprocess
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,7 +20,10 @@ from scholarlake.models.vllm_chat import model_path
 
 
 def serve(models: ModelsFile, name: str, say: Callable[[str], object]) -> int:
-    """Serve the model of an endpoint until it is interrupted. Returns the exit code. Raises ModelError where it can't be served."""
+    """Serve the model of an endpoint until it is interrupted. Returns the exit code. Raises ModelError where it can't be served.
+
+    vLLM's server takes the place of this process: whatever ends it ends the server, and its engine with it.
+    """
     endpoint = models.endpoints.get(name)
     if endpoint is None:
         raise ModelError(f"there is no endpoint {name!r}; there are: {', '.join(sorted(models.endpoints))}")
@@ -28,11 +32,11 @@ def serve(models: ModelsFile, name: str, say: Callable[[str], object]) -> int:
     if endpoint.backend != "openai":
         raise ModelError(f"endpoint {name} has no server: backend {endpoint.backend} runs inside the work that needs it")
     command, environment = vllm_command(models, endpoint, name)
-    say(f"vLLM serves {endpoint.model} at {endpoint.base_url}")
+    say(f"vLLM serves {endpoint.model} at {endpoint.base_url} as soon as it has loaded it; stop it with Ctrl-C")
+    sys.stdout.flush()
+    sys.stderr.flush()
     try:
-        return subprocess.run(command, env=environment, check=False).returncode
-    except KeyboardInterrupt:
-        return 0
+        os.execve(command[0], command, environment)
     except OSError as fault:
         raise ModelError(f"endpoint {name}: {command[0]} can't be run ({fault.strerror}); set `python` under `vllm`") from fault
 
@@ -46,8 +50,6 @@ def serve_gguf(gguf: Path, port: int, slots: int, context_tokens: int, say: Call
 
 def vllm_command(models: ModelsFile, endpoint: Endpoint | ChatEndpoint, name: str) -> tuple[list[str], dict[str, str]]:
     """How vLLM's server is started for an endpoint, and in which environment: a key is passed there, not where everyone sees it."""
-    import os
-
     address = urlsplit(str(endpoint.base_url))
     if not _is_loopback(address.hostname or ""):
         raise ModelError(f"endpoint {name} is not on this machine ({address.hostname}); a server binds to 127.0.0.1 only")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -119,6 +120,26 @@ def test_vllms_server_is_started_on_the_loopback_address_with_its_key_out_of_sig
     elsewhere = ModelsFile.load(write(tmp_path, {**endpoint, "base_url": "http://models.example.org/v1"}))
     with pytest.raises(ModelError, match=r"127\.0\.0\.1 only"):
         vllm_command(elsewhere, elsewhere.endpoints["here"], "here")
+
+
+def test_what_ends_the_command_ends_vllms_server(tmp_path: Path) -> None:
+    """And no server without a command goes on, with a GPU's memory in its hands."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    path = write(tmp_path, {**CHAT, "base_url": f"http://127.0.0.1:{port}/v1"})
+    root = Path(__file__).parents[3]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "tests" / "stand_ins"), str(root)])}
+    command = [sys.executable, "-m", "scholarlake.cli", "models", "serve", "here", "--models", str(path)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, cwd=root)
+    assert process.stderr is not None
+    assert f"vLLM serves {MODEL} at http://127.0.0.1:{port}/v1" in process.stderr.readline()
+    assert process.stderr.readline().split()[-1] == str(process.pid)
+    assert check(path) == ""
+    process.terminate()
+    assert process.wait(20) == -signal.SIGTERM
+    assert "can't be reached" in check(path)
+    process.stderr.close()
 
 
 def test_a_gguf_file_is_served_until_it_is_interrupted(tmp_path: Path) -> None:
