@@ -1,6 +1,6 @@
 """Which papers were retracted or withdrawn: what their own records say, and what notices say that are papers of their own.
 
-A record says so of itself by its title, its document type or the beginning of its abstract; only the newest of an id is heard. A notice
+A record says so of itself by its title, its document type or its abstract; only the newest of an id is heard. A notice
 names a work by its title: it marks the one paper that has this title and is not younger than the notice; of several, what stands for
 the others, or the one that shares an author with the notice. What remains ambiguous marks nothing.
 What does not belong here: how such titles and abstracts are worded (`sources/marks`), writing tables.
@@ -26,13 +26,12 @@ from scholarlake.sources.marks import (
 )
 from scholarlake.sources.titles import fingerprint
 
-_BEGINNING = 300  # characters of an abstract in which it would say so
-_SIGNS = [unicodedata.normalize(form, sign) for sign in WITHDRAWAL_SIGNS for form in ("NFC", "NFD")]
+_SIGNS = "(?i)" + "|".join(unicodedata.normalize(form, sign) for sign in WITHDRAWAL_SIGNS for form in ("NFC", "NFD"))
 
 
 def may_be_about_withdrawal() -> pl.Expr:
     """Whether a title holds a word by which withdrawals are told: what has none needs no second look."""
-    return pl.col("title").str.to_lowercase().str.contains_any(_SIGNS)
+    return pl.col("title").str.contains(_SIGNS)
 
 
 def own_signs(records: pl.DataFrame) -> pl.Series:
@@ -40,11 +39,10 @@ def own_signs(records: pl.DataFrame) -> pl.Series:
 
     records: title, doc_type and abstract.
     """
-    beginning = pl.col("abstract").str.head(_BEGINNING)
     marked = records.select(
         title=may_be_about_withdrawal(),
         doc_type=pl.col("doc_type").str.strip_chars().str.to_lowercase().is_in(WITHDRAWN_TYPES),
-        abstract=beginning.str.contains_any(list(ABSTRACT_SIGNS), ascii_case_insensitive=True),
+        abstract=pl.col("abstract").str.contains_any(list(ABSTRACT_SIGNS), ascii_case_insensitive=True),
     ).fill_null(False)
     found = np.full(records.height, len(WITHDRAWN_BY), dtype=np.int8)
     asked = {"title": _title_says_so, "doc_type": None, "abstract": abstract_says_withdrawn}

@@ -74,10 +74,13 @@ _NAMES_ANOTHER = re.compile(
 )
 _SOURCE = re.compile(r"\s*(?:\[[^\[\]]*\]|\([^()]*\b(?:1[89]|20)[0-9]{2}\b[^()]*\))\W*$")  # where the work stood: "[Cell 12 (2003) 1]"
 
-# What an abstract says in place of one, as it does on arXiv.
-_WORK_IS = rf"(?:this|the|our) (?:{_NOUN}|submission|work|version|e-?print)(?: (?:has been|have been|was|is))"
+# What an abstract says in place of one, or at its end, as it does on arXiv. Behind other sentences "the paper was retracted" may be about
+# another one, "this paper is withdrawn" is not.
+_WORK = rf"(?:{_NOUN}|submission|work|version|e-?print)"
+_GONE = r"(?: (?:temporarily|now|hereby|voluntarily|formally|therefore|thus))? (?:withdrawn|retracted)\b"
+_SAYS_SO_ANYWHERE = re.compile(rf"\bthis {_WORK} (?:has been|is){_GONE}", re.IGNORECASE)
 _SAYS_SO = re.compile(
-    rf"\W*(?:{_WORK_IS}(?: (?:temporarily|now|hereby|voluntarily|formally))? (?:withdrawn|retracted)\b"
+    rf"\W*(?:(?:this|the|our) {_WORK} (?:has been|was|is){_GONE}"
     r"|(?:paper|article|manuscript|submission|preprint) (?:has been |was )?(?:withdrawn|retracted)\b"
     r"|(?:withdrawn|retracted)(?: by (?:the |all )?(?:authors?|arxiv|publisher|editor|journal)|\W*$|\s*[:.\u2013\u2014])"
     r"|the authors? (?:have|has) (?:withdrawn|retracted) (?:this|the|their|his|her)\b)",
@@ -162,5 +165,5 @@ def work_withdrawn(title: str) -> str | None:
 
 
 def abstract_says_withdrawn(abstract: str) -> bool:
-    """Whether an abstract begins by saying that its own work was withdrawn or retracted."""
-    return _SAYS_SO.match(abstract) is not None
+    """Whether an abstract says that its own work was withdrawn or retracted."""
+    return _SAYS_SO.match(abstract) is not None or _SAYS_SO_ANYWHERE.search(abstract) is not None
