@@ -91,7 +91,7 @@ def _lines_between(spans: list[_Span], text: str) -> list[_Span]:
     """What stands between other spans behind the first heading or the abstract, line by line, where no paragraphs are named."""
     found: list[_Span] = []
     ordered = sorted(spans, key=lambda one: one.start)
-    ends = [span.end for span in ordered]
+    ends = [span.end for span in ordered] or [0]
     for end, stop in zip(ends, [*(span.start for span in ordered[1:]), len(text)], strict=True):
         found += (_Span(end + line.start(), end + line.end(), "paragraph") for line in re.finditer(r"[^\n]+", text[end:stop]))
     return [span for span in found if text[span.start : span.end].strip()]

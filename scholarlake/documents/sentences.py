@@ -70,11 +70,13 @@ _PLAIN_LETTERS = 4
 _TAILS = "|".join(sorted({word[-_PLAIN_LETTERS:] for word in _KINDS if re.search(rf"[a-z]{{{_PLAIN_LETTERS}}}\Z", word)}))
 _STOP = re.compile(rf"[.?!…](?!(?<=\d\.)\d)(?:(?<![a-z]{{{_PLAIN_LETTERS}}}\.)|(?<=(?:{_TAILS})\.)|(?=[\d)\]}}\"'”’»\[]|\s[\d\[]))")
 # What follows the full stop but belongs before it: closing brackets and quotes, and marks of citations, ".[12]", ". [3, 4]", ".5,6".
-_BEHIND_STOP = re.compile(r"(?:[)\]}\"'”’»]+|\s?\[\d+(?:\s?[,;–-]\s?\d+)*\])+(?=\s+[^\s.,;:)\]]|\s*\Z)")
+_BEHIND_STOP = re.compile(r"(?:[)\]}\"'”’»]|\s?\[\d+(?:\s?[,;–-]\s?\d+)*\])+(?=\s+[^\s.,;:)\]]|\s*\Z)")
 _RAISED_CITATION = re.compile(r"\d{1,3}(?:[,–-]\d{1,3})*(?=\s+[^\W\d_a-z])")
 # The mark of a footnote with blanks around it, as PDFs give it: ". 4 As such". A number that begins a sentence has another word behind it.
 _FOOTNOTE = re.compile(rf"\s\d{{1,2}}(?=\s+(?:{_STARTERS})\b)")
-_FORMULA = re.compile(r"\$\$.{1,4000}?\$\$|(?<![\\$])\$[^$]{1,1000}\$|\\\(.{1,1000}?\\\)|\\\[.{1,4000}?\\\]", re.DOTALL)
+_FORMULA = re.compile(
+    r"\$\$.{1,4000}?\$\$|(?<![\\$])\$[^$]{1,1000}\$|\\\((?:(?!\\\().){1,1000}?\\\)|\\\[(?:(?!\\\[).){1,4000}?\\\]", re.DOTALL
+)
 _IN_FORMULA = re.compile(r"[.?!…()\[\]{}<>\"' $]")
 _MARK, _OTHER_MARKS = "(", ")[]{}<>\"'`"
 _BEYOND_ASCII = "“”‘’«»‹›„「」『』【】《》（）¿¡"
@@ -83,6 +85,7 @@ _PROSE = re.compile(r"[.?!]\s+[A-Z][a-z]")
 _UNSPACED = re.compile(r"[^\W\d_]{3,}[\])}]*[.?!]\Z|[\])}][.?!]\Z")
 _CLOSING, _GOES_ON = "\"'”’»", tuple(",;:)]}%.?!")
 _STARTS = re.compile(rf"(?:{_STARTERS})\b")
+_FAR = 200  # characters beyond which nothing is looked for
 _WORDLESS = re.compile(r"[\W\d_]*\Z")
 # A sentence may begin with a lower-case letter that belongs to a term: p-values, mRNA, iPS, α-synuclein.
 _TERM = re.compile(r"[a-zα-ω]{1,3}(?:[A-Z\-–]|\d+[a-z]*[A-Z])")
@@ -239,17 +242,25 @@ def _is_plain_end(text: str, shadow: str, start: int, end: int) -> bool:
 
 def _is_end(text: str, shadow: str, start: int, end: int) -> bool:
     """Whether a sentence from start ends before end, and another begins there."""
-    before, after = shadow[start:end].rstrip(), text[end : end + 40].lstrip()
-    if not after or _WORDLESS.match(text, end):
+    after = text[end : end + 40].lstrip()
+    if not after or _is_wordless(text, end, len(text)):
         return not after  # what is left is a number behind a formula, or nothing
-    if "\n\n" in text[start + len(before) : end]:
+    stop = end
+    while stop > start and shadow[stop - 1].isspace():
+        stop -= 1
+    if "\n\n" in text[stop:end]:
         return True
-    if not before.endswith(tuple(_ENDS)):
+    if shadow[stop - 1 : stop] not in _ENDS or stop == start:
         return False
-    if _WORDLESS.match(before) or _LABEL.match(text[start:end].strip()):
+    if _is_wordless(shadow, start, stop) or (stop - start < _FAR and _LABEL.match(text[start:stop].lstrip())):
         return False  # "3." before a heading, "(2)" behind a formula
     if after.lstrip(_CLOSING)[:1] in _GOES_ON or (after[0].islower() and not _TERM.match(after)):
         return False
-    if len(before) == end - start and not text[end].isspace():  # a lost space, or a name such as math.AG
-        return bool(_UNSPACED.search(text, start, end) and _STARTS.match(after))
+    if stop == end and not text[end].isspace():  # a lost space, or a name such as math.AG
+        return bool(_UNSPACED.search(text, max(start, end - _FAR), end) and _STARTS.match(after))
     return True
+
+
+def _is_wordless(text: str, start: int, stop: int) -> bool:
+    """Whether a short stretch holds no letter. A long one would be looked at again for every number in it."""
+    return stop - start < _FAR and _WORDLESS.match(text, start, stop) is not None

@@ -6,7 +6,7 @@ A target takes bytes and returns nothing. It raises where a claim does not hold;
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 from scholarlake.documents import formats
@@ -16,6 +16,7 @@ from scholarlake.errors import SourceError
 from scholarlake.sources import archives, streams
 from scholarlake.sources.blocks import REASONS, parse_block
 from scholarlake.sources.files import CHUNK_BYTES
+from scholarlake.sources.lines import Block
 from scholarlake.sources.readers import FORMATS, Reader
 from scholarlake.sources.recognition import HEAD_BYTES, describe, recognise
 from scholarlake.sources.units import Origin
@@ -34,25 +35,31 @@ def dump(data: bytes) -> None:
     describe(data)
     taken_for = recognise(data[:HEAD_BYTES])
     chosen = _READERS[choice % len(_READERS)]
-    counts = [_read(data, chosen, block_bytes) for block_bytes in (1 << 20, 64 + choice)]
-    if chosen.framing.in_lines or len(data) <= _LONGEST_UNIT:  # what is too long is cut where it is found to be
-        assert counts[0] == counts[1], "the number of units depends on the blocks"
+    _read(data, chosen)
     if isinstance(taken_for, Reader) and taken_for is not chosen:
-        _read(data, taken_for, 1 << 20)
+        _read(data, taken_for)
+    if not chosen.framing.in_lines:  # lines are cut where the blocks end
+        whole, pieces = ([span for _, spans in _cut(data, chosen, size) for span in spans] for size in (1 << 20, 64 + choice))
+        assert whole == pieces, "the units depend on the blocks"
 
 
-def _read(data: bytes, reader: Reader, block_bytes: int) -> int:
-    """Read it all; returns how many units there were."""
-    position = units = 0
-    for block in reader.framing.split(io.BytesIO(data).read, block_bytes, _LONGEST_UNIT, reader.fits):
+def _read(data: bytes, reader: Reader) -> None:
+    position = 0
+    for block, _ in _cut(data, reader, 1 << 20):
         assert block.offset == position, "blocks don't tile the part"
         parsed = parse_block(block, _ORIGIN, reader)
         assert parsed.lines == parsed.records.height + parsed.rejects.height, "units are not records and rejects"
         assert parsed.covered == block.stop - block.offset, "bytes are in no row"
         assert set(parsed.reasons) <= set(REASONS), "a reason that no list names"
-        position, units = block.stop, units + parsed.lines
+        position = block.stop
     assert position == len(data), "the part is not read to its end"
-    return units
+
+
+def _cut(data: bytes, reader: Reader, block_bytes: int) -> Iterator[tuple[Block, list[tuple[int, int]]]]:
+    """The blocks, and where the units of each lie."""
+    for block in reader.framing.split(io.BytesIO(data).read, block_bytes, _LONGEST_UNIT, reader.fits):
+        found = [unit for units in reader.framing.units(block) for unit in zip(units.offsets.tolist(), units.lengths.tolist(), strict=True)]
+        yield block, found + ([(block.giant.offset, block.giant.length)] if block.giant else [])
 
 
 def document(data: bytes) -> None:

@@ -212,6 +212,11 @@ def test_annotations_that_fit_no_text_are_passed_over(odd: Any) -> None:
     assert "First we see that a = b (4) holds." in sentences(document)
 
 
+def test_a_text_without_a_usable_annotation_is_read_line_by_line() -> None:
+    document = only('{"corpusid": 1, "content": {"text": "T\\nOne. Two.", "annotations": {}}}')
+    assert texts(document, "paragraph") == ["T", "One. Two."]
+
+
 def test_a_formula_that_s2orc_leaves_out_is_marked() -> None:
     value = {"paper_id": "8", "body_text": [{"text": "With INLINEFORM0 and EQREF1 it holds. Yes.", "section": "A"}]}
     assert sentences(only(json.dumps(value))) == ["With [formula] and EQREF1 it holds.", "Yes."]

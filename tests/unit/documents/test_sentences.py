@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,6 +77,20 @@ def test_offsets_count_code_points_also_beyond_the_basic_plane() -> None:
 
 def test_an_empty_line_ends_a_sentence_whatever_stands_before_it() -> None:
     assert sentences("A heading\n\nThe text") == ["A heading", "The text"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("So?" + ")" * 5_000 + "x", "1. " * 20_000, "a. " * 20_000, "x.)" * 20_000, "\\[" * 20_000, "\\(" * 20_000, "$$" * 20_000),
+        *("( " * 20_000, ". " * 20_000, "[1]. " * 10_000, ". [1]" * 10_000, "A. " * 20_000, "\u00a0." * 20_000, "x.[" * 20_000),
+    ],
+    ids=lambda text: repr(text[:6]),
+)
+def test_a_text_made_to_keep_the_splitter_busy_is_split_in_no_time(text: str) -> None:
+    began = time.process_time()
+    sentences(text)
+    assert time.process_time() - began < 5  # a tenth of a second; what is not linear takes minutes or for ever
 
 
 def test_nothing_has_no_sentences() -> None:
