@@ -33,8 +33,8 @@ from scholarlake.sources.plain import Integers
 PIECE_BYTES = 1 << 18  # looked at together: it and what is made of it stay in the processor's cache
 _RESUME_BYTES = 1 << 20  # longest record behind a damaged one with which reading goes on
 _SEARCH_BYTES = 1 << 16  # searched at a time for that record
-_NEARBY_BYTES = 1 << 13  # looked at first behind damage, since the next damage, or the end of a record, may be near
-_WORK_A_BYTE, _FREE_WORK = 32, 64 << 20  # bytes looked at: so many for each that is decided, and so many in all (or eight longest units)
+_NEARBY_BYTES = 1 << 12  # looked at first behind damage, since the next damage, or the end of a record, may be near
+_WORK_A_BYTE, _FREE_WORK = 32, 64 << 20  # bytes looked at: so many for each that is decided, and so many in all (or three longest units)
 _DEEP_WORK = 1 << 14  # what it takes to find an object nested too deeply, as bytes
 #: Mongo's wrappers around a number or a text.
 WRAPPERS = ("NumberInt", "NumberLong", "NumberDecimal", "ObjectId", "ISODate", "UUID")
@@ -102,7 +102,7 @@ def split_objects(read: Callable[[int], bytes], block_bytes: int, max_unit_bytes
     fits: whether an object is a record by itself, which tells where to go on behind a damaged one.
     """
     piece_bytes, search_bytes = min(PIECE_BYTES, block_bytes), min(_SEARCH_BYTES, block_bytes)
-    window, making, state, work = Window(read), Making(), _State(), _Work(max(_FREE_WORK, 8 * max_unit_bytes))
+    window, making, state, work = Window(read), Making(), _State(), _Work(max(_FREE_WORK, 3 * max_unit_bytes))
     wanted = step = piece_bytes
     is_damaged = False
     while window.fill(wanted):
