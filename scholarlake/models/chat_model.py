@@ -218,7 +218,7 @@ class ChatModel:
                 f"max_tokens of {sampling.max_tokens} can't hold even the shortest answer that the schema allows "
                 f"({shape.shortest} characters); raise max_tokens of {self.role}"
             )
-        messages = tuple(replace(one, content=_sendable(one.content)) for one in request.messages)
+        messages = tuple(one if one.content.isascii() else replace(one, content=_sendable(one.content)) for one in request.messages)
         return Call(messages, shape.schema if shape else None, sampling), shape
 
     def _remembered(self, item: _Item, answer: Answer) -> Iterator[ChatResult]:

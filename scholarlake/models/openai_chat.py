@@ -56,10 +56,12 @@ class OpenAIChat:
 
     async def ask(self, call: Call) -> Reply | Fault:
         """One request."""
+        import httpx2
+
         assert self._client is not None
         try:
-            # The raw response: what the client would make of it is slower than all else that is done here.
-            raw: Any = await self._client.chat.completions.with_raw_response.create(**self._asked(call))
+            # Past the client's own model of requests and answers: it takes two thirds of the time of all that is done here.
+            raw = await self._client.post("/chat/completions", body=self._asked(call), cast_to=httpx2.Response)
             return reply_of(orjson.loads(raw.content))
         except Exception as error:
             return fault_of(error, self._base_url, self._endpoint.timeout_seconds, self._api_key)
@@ -79,9 +81,7 @@ class OpenAIChat:
             asked["stop"] = list(sampling.stop)
         if call.schema is not None:
             asked["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": call.schema}}
-        if self._endpoint.extra_body:
-            asked["extra_body"] = self._endpoint.extra_body
-        return asked
+        return {**asked, **self._endpoint.extra_body}
 
 
 def spoken(messages: tuple[Message, ...]) -> list[dict[str, str]]:

