@@ -42,6 +42,7 @@ from scholarlake.models.openai_chat import OpenAIChat, client_for, spoken
 from tests.misbehaving import MODEL
 
 REPOSITORY = Path(__file__).parents[2]
+CACHE = REPOSITORY / "data" / "bench"  # on a real disk, and no part of the repository even where a run is killed
 WAYS = ("layer", "bare", "lean")
 SAMPLES = 10  # of memory, in a run
 FILLER = "We study how often papers of a growing field cite each other, and what that says of the field. " * 10
@@ -171,7 +172,8 @@ def main() -> int:
     parser.add_argument("--url", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.way is not None:
-        with tempfile.TemporaryDirectory(dir=REPOSITORY) as folder:
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=CACHE) as folder:
             if given.way == "layer":
                 one = layer(given.url, given.prompts, given.in_flight, Path(folder))
             else:
