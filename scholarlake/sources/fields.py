@@ -92,7 +92,8 @@ def read_venue(venue: Any, venue_id: Any) -> tuple[str | None, str | None, bool]
         given = get("id")
         given = get("_id") if given is None else given
         key = identifier(given) if given is not None else None
-    return name, key, name is None and key is None and bool(venue)
+    # DBLP V13 writes {type: 0} where it knows no venue.
+    return name, key, name is None and key is None and any(venue.values())
 
 
 def read_texts(value: Any) -> tuple[list[str], bool]:

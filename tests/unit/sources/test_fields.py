@@ -66,6 +66,7 @@ def test_citation_counts_of_any_type(given: Any, count: int | None, odd: bool) -
         (None, None, (None, None, False)),
         ("null", None, (None, None, False)),
         ({"type": 1}, None, (None, None, True)),
+        ({"type": 0}, None, (None, None, False)),
         ({}, None, (None, None, False)),
         ("Int.J.Mod.Phys. A7 (1992) 5661-5705", None, ("Int.J.Mod.Phys. A7 (1992) 5661-5705", None, False)),
         ("Proc. of CVPR&nbsp;2019", None, ("Proc. of CVPR 2019", None, False)),
