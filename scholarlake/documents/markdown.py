@@ -16,7 +16,7 @@ from scholarlake.errors import SourceError
 
 MARKDOWN, TEXT = "markdown", "text"
 
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*\Z")
+_HEADING = re.compile(r"(#{1,6})\s+(.*)\Z")
 _NUMBERED = re.compile(r"((?:\d+|[A-Z]|[IVX]+)(?:\.\d+)*\.?)\s+(\S.*)\Z")
 _KNOWN = re.compile(
     r"(?:abstract|summary|introduction|background|related work|(?:materials and )?methods?|results?(?: and discussion)?|discussion|"
@@ -33,12 +33,14 @@ _FIELD = re.compile(r"([A-Za-z_]+):\s*(.*)\Z")
 _DOI = re.compile(r"\b10\.\d{4,9}/\S+")
 _ARXIV = re.compile(r"\barXiv:\s?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
-_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
-_LINK = re.compile(r"\[([^\]]*)\]\(([^()\s]*(?:\([^()]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
-_EMPHASIS = re.compile(r"(?<![\w*\\])(\*\*\*|\*\*|\*|__)(?=\S)(.+?)(?<=\S)\1(?![\w*])")
+# Each of these gives up after a while: a mark that nothing closes must not be looked for through a whole book, from every place anew.
+_IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^)]{0,2000}\)")
+_LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]{0,2000}(?:\([^()]{0,500}\)[^()\s]{0,500}){0,9})(?:\s+\"[^\"]{0,500}\")?\)")
+_EMPHASIS = re.compile(r"(?<![\w*\\])(\*\*\*|\*\*|\*|__)(?=\S)(.{1,300}?)(?<=\S)\1(?![\w*])")
+_MARKED = re.compile(r"[*_$`]|\]\(")  # what has none of these has no marks
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\d{1,3}[.)]|\([a-z]\))\s+")
 _CAPTION = re.compile(r"\**((?:Figure|Fig\.|Table|Algorithm)\s+[A-Z]?\d+(?:\.\d+)*)\s*[:.|]\**\s*", re.IGNORECASE)
-_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*\Z")
+_RULE = re.compile(r"[\s|:-]*\Z")
 _LONGEST_HEADING = 120
 
 
@@ -116,8 +118,8 @@ class _Reading:
         if first is None:
             return body
         found = _HEADING.match(body[first]) if self.is_markdown else None
-        if found is not None and not _KNOWN.match(found.group(2)) and self.title in ("", found.group(2)):
-            self.title = found.group(2)
+        if found is not None and not _KNOWN.match(words := _without_closing(found.group(2))) and self.title in ("", words):
+            self.title = words
             return body[first + 1 :]
         if self.is_markdown:
             return body
@@ -148,7 +150,7 @@ class _Reading:
             found = _HEADING.match(text)
             if found is None:
                 return None
-            words = _plain(found.group(2), is_markdown=True)
+            words = _plain(_without_closing(found.group(2)), is_markdown=True)
             numbered = _NUMBERED.match(words)
             return len(found.group(1)), numbered.group(1) if numbered else None, numbered.group(2) if numbered else words
         if not text or len(text) > _LONGEST_HEADING or text.endswith((".", ",", ";", ":")):
@@ -229,7 +231,9 @@ class _Reading:
         while end < len(body) and body[end].strip().startswith("|"):
             end += 1
         rows = [
-            " | ".join(cell.strip() for cell in line.strip().strip("|").split("|")) for line in body[place:end] if not _RULE.match(line)
+            " | ".join(cell.strip() for cell in line.strip().strip("|").split("|"))
+            for line in body[place:end]
+            if "--" not in line or not _RULE.match(line)
         ]
         self._flush()
         if self.unread is None:
@@ -265,21 +269,34 @@ def _from_abstract(body: list[str], heading_of: Callable[[str], _Heading | None]
     return body
 
 
+def _without_closing(heading: str) -> str:
+    """The words of a heading that may be closed by number signs, too."""
+    return heading.rstrip().rstrip("#").rstrip()
+
+
 def _unbroken(lines: list[str]) -> str:
     """Lines of plain text as one, words that were broken at a line's end joined."""
-    text = lines[0]
+    pieces = [lines[0]]
     for line in lines[1:]:
-        broken = text.endswith("-") and text[-2:-1].isalpha() and line[:1].islower()
-        text = text[:-1] + line if broken else f"{text} {line}"
-    return text
+        last = pieces[-1]
+        if last.endswith("-") and last[-2:-1].isalpha() and line[:1].islower():
+            pieces[-1] = last[:-1]
+        else:
+            pieces.append(" ")
+        pieces.append(line)
+    return "".join(pieces)
 
 
 def _plain(text: str, *, is_markdown: bool) -> str:
     """Markdown's marks of links, images and emphasis taken out, formulas left as they are."""
-    if not is_markdown:
+    if not is_markdown or not _MARKED.search(text):
         return text
     parts = re.split(r"(\$[^$]{1,1000}\$|`[^`]{1,1000}`)", text)
     for place in range(0, len(parts), 2):
-        part = _LINK.sub(r"\1", _IMAGE.sub(r"\1", parts[place]))
-        parts[place] = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", part))
+        part = parts[place]
+        if "](" in part:
+            part = _LINK.sub(r"\1", _IMAGE.sub(r"\1", part))
+        if "*" in part or "__" in part:
+            part = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", part))
+        parts[place] = part
     return "".join(parts)

@@ -28,7 +28,8 @@ _SAFE: dict[str, Any] = {
     "remove_comments": True,
     "remove_pis": True,
 }
-_PROLOG = re.compile(r"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>|\s+)*<([\w:.-]+)", re.DOTALL)
+# What was read once is not read in another way where the rest doesn't fit: there are too many ways.
+_PROLOG = re.compile(r"(?>\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)*+<([\w:.-]+)", re.DOTALL)
 _POWER = re.compile(r"[-−–+]?\d")
 
 

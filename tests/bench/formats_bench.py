@@ -117,14 +117,21 @@ class Article:
 
 
 def _articles(papers: Sequence[Paper]) -> Iterator[Article]:
-    """Full texts out of the abstracts of many papers, with what makes sentences hard to tell apart."""
+    """Full texts out of the abstracts of many papers. As in articles of PLOS, a sentence has some 150 characters, and one paragraph in
+    three has what makes sentences hard to tell apart."""
     dice = random.Random(5)
     told = iter(papers)
     for number in range(len(papers) // _PAPERS_A_TEXT):
         first, *others = islice(told, _PAPERS_A_TEXT)
-        paragraphs = [f"{one['abstract']} {dice.choice(_ASIDES)}" for one in others]
+        paragraphs = [_prose(one["abstract"]) + (f" {dice.choice(_ASIDES)}" if dice.random() < 1 / 3 else "") for one in others]
         sections = {heading: paragraphs[place :: len(_SECTIONS)] for place, heading in enumerate(_SECTIONS)}
         yield Article(number, first["title"], f"10.1000/{number}", first["abstract"], sections)
+
+
+def _prose(abstract: str) -> str:
+    """An abstract with two sentences in one."""
+    sentences = abstract.split(". ")
+    return ". ".join("; ".join(sentences[place : place + 2]) for place in range(0, len(sentences), 2))
 
 
 def _documents(name: str, spell: Callable[[Article], str]) -> Callable[[Sequence[Paper]], Iterator[tuple[str, bytes, int]]]:
@@ -208,7 +215,7 @@ def _pubmed(papers: Sequence[Paper]) -> Iterator[tuple[str, bytes, int]]:
     entries = (
         f'<PubmedArticle><MedlineCitation><PMID Version="1">{paper["id"]}</PMID><Article><Journal><JournalIssue><PubDate>'
         f"<Year>{paper['year']}</Year></PubDate></JournalIssue></Journal><ArticleTitle>{escape(paper['title'])}</ArticleTitle><Abstract>"
-        + "".join(f'<AbstractText Label="{label}">{escape(paper["abstract"])}</AbstractText>' for label in _LABELS)
+        + "".join(f'<AbstractText Label="{label}">{escape(_prose(paper["abstract"]))}</AbstractText>' for label in _LABELS)
         + "</Abstract></Article></MedlineCitation></PubmedArticle>\n"
         for paper in papers
     )
@@ -219,7 +226,7 @@ def _pubmed(papers: Sequence[Paper]) -> Iterator[tuple[str, bytes, int]]:
 def _labelled(papers: Sequence[Paper]) -> Iterator[tuple[str, bytes, int]]:
     data = orjson.dumps(
         {
-            paper["id"]: {"QUESTION": paper["title"], "CONTEXTS": [paper["abstract"]] * len(_LABELS), "LABELS": list(_LABELS)}
+            paper["id"]: {"QUESTION": paper["title"], "CONTEXTS": [_prose(paper["abstract"])] * len(_LABELS), "LABELS": list(_LABELS)}
             for paper in papers
         },
         option=orjson.OPT_INDENT_2,

@@ -482,3 +482,33 @@ def test_json_of_any_shape_is_read_or_passed_over(value: object) -> None:
 @given(st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode()))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     sound(data)
+
+
+_MANY = 20_000
+BUSY = {
+    "instructions and no root": "<?xml?>" + "<?a?>" * _MANY + "@",
+    "white space and no root": "<?xml?>" + " " * _MANY + "@",
+    "comments and no root": "<!-- a -->" * _MANY,
+    "a type that never ends": "<!DOCTYPE a [" + "]" * _MANY,
+    "a heading of blanks": "# a" + " " * _MANY + "b",
+    "emphasis": "# T\n\n" + "*a " * (_MANY // 2),
+    "links": "# T\n\n[a](b)" + "[" * _MANY,
+    "links to nowhere": "# T\n\n" + "[a](b" * _MANY,
+    "images": "# T\n\n[a](b)" + "![" * _MANY,
+    "images of nothing": "# T\n\n" + "![](" * _MANY,
+    "a rule of a table": "# T\n\n| a |\n|--" + " " * _MANY + "x",
+    "a paragraph of short lines": "x-\n" * 10 * _MANY,
+    "formulas": "# T\n\n" + "$$\n" * _MANY,
+    "code": "# T\n\n" + "`" * _MANY,
+    "dollars": "# T\n\n" + "$ a " * _MANY,
+    "blank lines": "T" + "\n \n" * _MANY,
+    "front matter": "---\n" + "a: b\n" * _MANY,
+}
+
+
+@pytest.mark.parametrize("what", BUSY)
+def test_a_file_made_to_keep_a_reader_busy_is_read_or_refused_in_no_time(what: str) -> None:
+    began = time.process_time()
+    with suppress(SourceError):
+        list(read(BUSY[what].encode()))
+    assert time.process_time() - began < 5  # a tenth of a second; what is not linear takes minutes or for ever
