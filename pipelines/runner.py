@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import dagster as dg
+from dagster._core.errors import DagsterExecutionInterruptedError
 
 from assets.runs import BUILD_TAG, REASON
 from assets.stage import WATCHER
@@ -100,6 +101,8 @@ class Runner:
             raise_on_error=False,
         )
         if not result.success:
+            if _was_interrupted(result):  # whoever stops a build means all of it, not the partition that it was at
+                raise KeyboardInterrupt
             return Failed(item.where, self._why(item, result), result.run_id)
         receipt = receipts.read(self.resource.open(), item.asset, item.partition)
         rows = receipt.rows if receipt else 0
@@ -116,3 +119,11 @@ class Runner:
         if failing:
             return "; ".join(f"check {check.name} failed: {check.summary}" for check in failing)
         return "the run failed; see it in the Dagster UI"
+
+
+def _was_interrupted(result: dg.ExecuteInProcessResult) -> bool:
+    """Whether somebody stopped the run: Dagster makes an error of its own of SIGINT and SIGTERM, and goes on."""
+    errors = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
+    return any(
+        one.cls_name == DagsterExecutionInterruptedError.__name__ for error in errors if error for one in (error, error.cause) if one
+    )

@@ -32,7 +32,7 @@ from scholarlake.console import (
 )
 from scholarlake.console import bar as _bar
 from scholarlake.console import escaped as _plain
-from scholarlake.errors import ScholarLakeError
+from scholarlake.errors import NotFound, ScholarLakeError
 
 app = typer.Typer(
     name="scholarlake",
@@ -207,6 +207,8 @@ def search(
     import scholarlake
     from scholarlake import terminal
 
+    if not query.strip():
+        raise NotFound("there is nothing to look for in an empty query; name some words")
     with scholarlake.open(lake_path(lake), release=release) as reader:
         hits = reader.search(query, k=k, mode=mode)
     if json:
@@ -319,12 +321,23 @@ source_commands.register(app)
 
 
 @contextmanager
+def _going_on_later() -> Iterator[None]:
+    """Whoever stops a build hears that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        err.print("stopped; what was finished is kept: the same command goes on from there")
+        raise typer.Exit(130) from None
+
+
+@contextmanager
 def _build_progress(*, quiet: bool) -> Iterator[dict[str, Any]]:
     """Listeners for a build: a bar an asset with an estimate on a terminal, a line a partition elsewhere."""
     if quiet:
-        yield {}
+        with _going_on_later():
+            yield {}
         return
-    with Progress(*progress_columns(), console=err, transient=True, disable=not err.is_terminal) as progress:
+    with _going_on_later(), Progress(*progress_columns(), console=err, transient=True, disable=not err.is_terminal) as progress:
         tasks: dict[str, Any] = {}
         current: Any = None
 

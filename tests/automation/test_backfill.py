@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +40,26 @@ def settled(built: Path, tmp_path: Path) -> Iterator[World]:
 def runner(of: World, **hooks: object) -> Runner:
     places = of.places
     return Runner(definitions(places).get_repository_def(), of.instance, places.resource(), Listener(**hooks))  # type: ignore[arg-type]
+
+
+def test_whoever_stops_a_build_stops_all_of_it_and_the_next_goes_on(tmp_path: Path) -> None:
+    with world(tmp_path) as made:
+        made.write(PARTS)
+        done: list[str] = []
+
+        def interrupt(*_: object) -> None:
+            if done[-1:] == ["identities"]:
+                done.append("stopped")
+                signal.raise_signal(signal.SIGINT)  # in the middle of a step, where Dagster would make a failure of it
+
+        stopped = runner(made, during=interrupt, after=lambda step, outcome: done.append(step.stale.asset))
+        with pytest.raises(KeyboardInterrupt):
+            refresh(stopped)
+        assert "release_diff" not in done
+        outcome = refresh(runner(made))
+        assert not outcome.failed
+        assert outcome.release == "r0001"
+        assert "identities" not in {ran.asset for ran in outcome.ran}, "what was finished is not made again"
 
 
 def test_ranges_keys_and_patterns_name_partitions(tmp_path: Path) -> None:

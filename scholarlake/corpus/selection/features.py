@@ -80,8 +80,8 @@ def word_vectors(read: Callable[[], Texts], papers: int, seed: int, scratch: Pat
 
     matrix = tfidf(read, papers, scratch, progress)
     dimensions = min(DIMENSIONS, *matrix.shape)
-    if dimensions == 0:
-        return np.zeros((papers, 0), np.float32)
+    if matrix.shape[1] < 2:  # texts that have a term or none between them: nothing to reduce, and scikit-learn refuses to
+        return np.asarray(matrix.toarray(), np.float32)
     reduced = TruncatedSVD(dimensions, n_iter=ITERATIONS, random_state=seed).fit_transform(matrix)
     return np.asarray(reduced, np.float32)
 

@@ -171,3 +171,10 @@ def test_a_text_is_embedded_once_whatever_run_it_comes_in(tmp_path: Path) -> Non
     assert np.array_equal(first, again)
     assert np.array_equal(first[0], first[2])
     assert not np.array_equal(first[0], first[1])
+
+
+@pytest.mark.parametrize(("texts", "terms"), [(["Gauge", "gauge", "the"], 1), (["the", "of", "and"], 0)])
+def test_texts_of_one_term_or_none_are_vectors_all_the_same(texts: list[str], terms: int, tmp_path: Path) -> None:
+    found = features.word_vectors(lambda: in_batches(texts, 2), len(texts), 7, tmp_path, silent)
+    assert found.shape == (3, terms)
+    assert found.ravel().tolist() == [1.0, 1.0, 0.0][: 3 * terms]
