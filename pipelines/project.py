@@ -50,12 +50,12 @@ class Places:
         if documents is None and "SCHOLARLAKE_DUMPS" not in environment:
             documents = str(DATA / "sample" / "documents")  # the sample's texts are no other corpus's
         return cls(
-            documents=Path(documents).absolute() if documents else None,
-            lake=Path(environment.get("SCHOLARLAKE_LAKE", DATA / "lake")).absolute(),
+            documents=_place(documents) if documents else None,
+            lake=_place(environment.get("SCHOLARLAKE_LAKE", DATA / "lake")),
             dumps=_address(environment.get("SCHOLARLAKE_DUMPS", str(DATA / "sample" / "dumps"))),
             profile=environment.get("SCHOLARLAKE_PROFILE", "sample"),
-            models=Path(environment.get("SCHOLARLAKE_MODELS", DATA / "models.yaml")).absolute(),
-            collections=Path(environment.get("SCHOLARLAKE_COLLECTIONS", DATA / "collections")).absolute(),
+            models=_place(environment.get("SCHOLARLAKE_MODELS", DATA / "models.yaml")),
+            collections=_place(environment.get("SCHOLARLAKE_COLLECTIONS", DATA / "collections")),
         )
 
     @property
@@ -76,7 +76,12 @@ class Places:
 
 
 def _address(dumps: str) -> str:
-    return dumps if "://" in dumps else str(Path(dumps).absolute())
+    return dumps if "://" in dumps else str(_place(dumps))
+
+
+def _place(path: str | Path) -> Path:
+    """A path as it is shown everywhere: absolute, without `..`; links are left as they are."""
+    return Path(os.path.abspath(path))
 
 
 def _given(lake: Path | None, dumps: Path | str | None, profile: str | None, models: Path | None, documents: Path | None) -> dict[str, str]:

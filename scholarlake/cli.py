@@ -191,7 +191,7 @@ def releases(lake: LakeOption = None, json: JsonOption = False) -> None:
     if json:
         print_json({"releases": [to_dict(one) for one in found], "snippets": reading})
     else:
-        out.print(render_releases(found, reading))
+        out.print(render_releases(found, reading), soft_wrap=True)  # lines to be pasted stay whole
 
 
 @app.command()

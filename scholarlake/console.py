@@ -5,6 +5,7 @@ What does not belong here: a command (`cli`), and what is shown (`terminal`).
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,11 +14,28 @@ from typing import Annotated, Any
 
 import orjson
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+_WITHOUT_END = 10_000  # columns
+
+
+class _Console(Console):
+    """A console that, written to a file or a pipe, cuts and wraps nothing: what reads it there has no width."""
+
+    @property
+    def size(self) -> ConsoleDimensions:
+        if self.is_terminal or os.environ.get("COLUMNS", "").isdigit():
+            return super().size
+        return ConsoleDimensions(_WITHOUT_END, 25)
+
+    @size.setter
+    def size(self, new_size: tuple[int, int]) -> None:
+        self._width, self._height = new_size
+
+
+out = _Console(highlight=False)
+err = _Console(stderr=True, highlight=False)
 
 LakeOption = Annotated[Path | None, typer.Option("--lake", envvar="SCHOLARLAKE_LAKE", help="Folder of the lake.", show_default="data/lake")]
 DumpsOption = Annotated[

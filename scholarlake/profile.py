@@ -5,6 +5,8 @@ What does not belong here: which model a role uses (`data/models.yaml`), where t
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -136,4 +138,16 @@ def load(name_or_path: str, folder: Path) -> Profile:
     except ValidationError as fault:
         first = fault.errors()[0]
         where = ".".join(str(step) for step in first["loc"]) or "the file"
-        raise ProfileError(f"{path.name}: {where}: {first['msg']}") from fault
+        raise ProfileError(f"{path.name}: {where}: {_said(first)}") from fault
+
+
+def _said(fault: Mapping[str, Any]) -> str:
+    """What is wrong with a field; of one that there is not, which its name is nearest to."""
+    if fault["type"] != "extra_forbidden":
+        return str(fault["msg"])
+    section: Any = Profile
+    for step in fault["loc"][:-1]:
+        section = section.model_fields[step].annotation
+    known = list(section.model_fields)
+    near = difflib.get_close_matches(str(fault["loc"][-1]), known, 1)
+    return f"there is no such setting; did you mean {near[0]}?" if near else f"there is no such setting; there are: {', '.join(known)}"

@@ -20,6 +20,7 @@ from scholarlake.lake.releases import Release
 from scholarlake.lake.vacuum import Sweep
 from scholarlake.search.paper import Hit, Paper
 from scholarlake.typeset import bytes_in_words as _bytes
+from scholarlake.typeset import counted as _counted
 from scholarlake.typeset import cut as _cut
 from scholarlake.typeset import duration as _duration
 from scholarlake.typeset import plain as _plain
@@ -126,6 +127,7 @@ def _line(paper: Paper) -> RenderableType:
     return Padding(
         Text.assemble((_plain(paper.paper_id), "cyan"), "  ", _plain(paper.title) or "(no title)", (f"  {paper.year or ''}", "dim")),
         (0, 0, 0, 2),
+        expand=False,
     )
 
 
@@ -203,7 +205,7 @@ def render_releases(releases: Sequence[Release], reading: Mapping[str, Mapping[s
     for name, lines in reading.items():
         if name == "papers" or len(reading) == 1:
             parts.append(Text(f"to read {name} of {releases[-1].name} (every other table alike: --json lists them)", style="dim"))
-            parts += [Padding(Text.assemble((f"{engine:<8}", "dim"), line), (0, 0, 0, 2)) for engine, line in lines.items()]
+            parts += [Text.assemble((f"  {engine:<8}", "dim"), line) for engine, line in lines.items()]
     return Group(*parts)
 
 
@@ -231,7 +233,11 @@ def render_build(outcome: Mapping[str, Any]) -> RenderableType:
     parts += [Text(f"failed: {_plain(str(one['where']))}: {_plain(str(one['why']))}", style="red") for one in failed]
     seconds = float(outcome.get("seconds") or 0)
     release = outcome.get("release")
-    said = "nothing was stale" if not ran and not failed else f"{len(ran)} partitions made" + (f", {len(failed)} failed" if failed else "")
+    said = (
+        "nothing was stale"
+        if not ran and not failed
+        else f"{_counted(len(ran), 'partition')} made" + (f", {len(failed)} failed" if failed else "")
+    )
     parts.append(Text(f"{said} in {_duration(seconds)}" + (f"; readers read {release}" if release else ""), style="bold"))
     return Group(*parts)
 
@@ -258,7 +264,14 @@ def render_plan(plan: Mapping[str, Any]) -> RenderableType:
                     table.add_row(asset, count, *_summed([one["estimate"] for one in its if one["estimate"]]), Text(why, style="dim"))
         parts += [table, Text("~ guessed, not counted; ? known once what it waits for is made", style="dim")]
     stale = sum(one["state"] == "stale" for one in planned)
-    parts.append(Text(f"{stale:,} partitions are stale; `scholarlake build` makes them" if stale else "nothing is stale", style="bold"))
+    parts.append(
+        Text(
+            f"{_counted(stale, 'partition is', 'partitions are')} stale; `scholarlake build` makes {'it' if stale == 1 else 'them'}"
+            if stale
+            else "nothing is stale",
+            style="bold",
+        )
+    )
     return Group(*parts)
 
 
@@ -360,12 +373,15 @@ def _change(row: RowChange) -> RenderableType:
             (_plain(row.name), "cyan"), f"  {title}" if title else "", (f"  {_plain(about)}" if about else "", "dim"), (cited, "green")
         ),
         (0, 0, 0, 2),
+        expand=False,
     )
 
 
 def _cited(paper: Cited) -> RenderableType:
     counts = (f"{paper.before:,} → {paper.after:,}", "green")
-    return Padding(Text.assemble((_plain(paper.paper_id), "cyan"), f"  {_cut(paper.title or '', 90)}  ", counts), (0, 0, 0, 2))
+    return Padding(
+        Text.assemble((_plain(paper.paper_id), "cyan"), f"  {_cut(paper.title or '', 90)}  ", counts), (0, 0, 0, 2), expand=False
+    )
 
 
 def render_sweep(found: Sweep, *, is_done: bool) -> RenderableType:

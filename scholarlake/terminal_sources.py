@@ -17,7 +17,7 @@ from scholarlake.documents.inspection import DocumentsFound, DocumentShown
 from scholarlake.inspection import Found, Unread
 from scholarlake.sources.inspection import PartFound
 from scholarlake.sources.rejected import Rejected
-from scholarlake.typeset import bytes_in_words, plain, table, visible
+from scholarlake.typeset import bytes_in_words, counted, plain, table, visible
 
 _FILES_SHOWN = 200
 _LONGEST = 200  # characters of a value, an excerpt or a paragraph
@@ -62,14 +62,14 @@ def _sums(found: Sequence[Found]) -> str:
     texts = [one for one in found if isinstance(one, DocumentsFound)]
     passed_over = sum(isinstance(one, PartFound) and bool(one.passed_over) for one in found)
     unread = sum(isinstance(one, Unread) for one in found)
-    said = [f"{len(found):,} files"]
+    said = [counted(len(found), "file")]
     if dumps:
         records, rejects = sum(one.records for one in dumps), sum(one.rejects for one in dumps)
-        said.append(f"{records:,} records and {rejects:,} rejects in {len(dumps):,} of them")
+        said.append(f"{counted(records, 'record')} and {counted(rejects, 'reject')} in {len(dumps):,} of them")
     if texts:
-        sentences = sum(one.sentences for one in texts)
-        said.append(f"{sum(one.documents for one in texts):,} documents with {sentences:,} sentences in {len(texts):,}")
-    said += [f"{passed_over:,} hold no papers"] if passed_over else []
+        documents, sentences = sum(one.documents for one in texts), sum(one.sentences for one in texts)
+        said.append(f"{counted(documents, 'document')} with {counted(sentences, 'sentence')} in {len(texts):,}")
+    said += [f"{counted(passed_over, 'holds', 'hold')} no papers"] if passed_over else []
     said += [f"{unread:,} can't be read"] if unread else []
     return "; ".join(said)
 
@@ -104,7 +104,7 @@ def _part(found: PartFound) -> RenderableType:
         few = f"first {len(found.examples)} as they" if len(found.examples) > 1 else "first as it"
         parts += [Text(""), Text(f"the {few} would be stored", style="bold")]
         for row in found.examples:
-            parts += [Text(""), Padding(_record(row), (0, 0, 0, 2))]
+            parts += [Text(""), Padding(_record(row), (0, 0, 0, 2), expand=False)]
     return Group(*parts)
 
 
@@ -174,7 +174,7 @@ def _documents(found: DocumentsFound) -> RenderableType:
     counts = ", ".join(_many(count, name) for count, name in sums)
     parts: list[RenderableType] = [Text(plain(found.key), style="bold"), facts, Text(""), Text(counts, style="bold")]
     for one in found.examples:
-        parts += [Text(""), Padding(_document(one), (0, 0, 0, 2))]
+        parts += [Text(""), Padding(_document(one), (0, 0, 0, 2), expand=False)]
     if found.documents > len(found.examples):
         parts += [Text(""), Text(f"and {found.documents - len(found.examples):,} more documents", style="dim")]
     return Group(*parts)

@@ -26,6 +26,11 @@ def to_dict(value: Any) -> Any:
     return value
 
 
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """A number and what it counts, in the singular where it is one."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def bytes_in_words(count: float) -> str:
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1_000:
@@ -36,11 +41,13 @@ def bytes_in_words(count: float) -> str:
 
 def table(*names: str, numbers: Sequence[str] = (), last: Sequence[str] = ()) -> Table:
     """A table without lines; numbers stand to the right."""
-    made = Table(*names, box=None)
+    made = Table(box=None)
+    for name in names:
+        made.add_column(name, overflow="fold")  # on a narrow terminal a long id goes on in the next line: none is cut
     for name in numbers:
-        made.add_column(name, justify="right")
+        made.add_column(name, justify="right", no_wrap=True)
     for name in last:
-        made.add_column(name)
+        made.add_column(name, overflow="fold")
     return made
 
 

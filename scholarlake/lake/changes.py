@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow.parquet as pq
-from deltalake.exceptions import DeltaError
 
+from scholarlake.errors import LakeError
 from scholarlake.lake.content import row_hashes
 from scholarlake.lake.contracts import Table
-from scholarlake.lake.table_files import TableFile, files_of, open_version
+from scholarlake.lake.table_files import TableFile, feed, files_of, open_version
 
 BATCH_ROWS = 20_000
 """Rows decoded at a time while they are hashed."""
@@ -200,17 +200,17 @@ def compare(contract: Table, before: Version | None, after: Version | None) -> C
 def _fed(contract: Table, before: Version, after: Version) -> tuple[Differing, ...] | None:
     """The partitions in which anything came, went or changed, with just those rows. None where there is no feed from the one version to
     the other, its files are gone, or it tells of more rows than it is worth to hold."""
-    if not contract.feed or before.folder != after.folder or before.version > after.version:
+    if before.folder != after.folder or before.version > after.version:
         return None
+    newest = open_version(after.folder, contract, after.version)
     pieces, count = [], 0
     try:
-        newest = open_version(after.folder, contract, after.version)
-        for batch in newest.load_cdf(starting_version=before.version + 1, ending_version=after.version):
-            pieces.append(pl.DataFrame(batch))
-            count += len(pieces[-1])
+        for piece in feed(newest, contract, before.version):
+            pieces.append(piece)
+            count += piece.height
             if count > FED_ROWS:
                 return None
-    except (DeltaError, OSError):
+    except LakeError:
         return None
     if not pieces:
         return ()

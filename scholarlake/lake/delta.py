@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from deltalake import CommitProperties, DeltaTable, Schema
-from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake import CommitProperties, DeltaTable
+from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction
 
 from scholarlake.errors import ContractError, LakeError
@@ -37,7 +37,7 @@ from scholarlake.lake.staging import StagedFile as StagedFile
 from scholarlake.lake.staging import settle
 from scholarlake.lake.staging import stage as stage
 from scholarlake.lake.staging import stage_encoded as stage_encoded
-from scholarlake.lake.table_files import TableFile, files_of, open_version
+from scholarlake.lake.table_files import TableFile, absent_columns, delta_schema, feed, files_of, open_version
 
 ATTEMPTS = 5
 _OPERATION = "__operation"
@@ -119,9 +119,11 @@ def scan(lake: Lake, name: str, at: int | None = None) -> pl.LazyFrame:
 
 
 def scan_path(path: Path, contract: Table, at: int | None = None) -> pl.LazyFrame:
-    """The same for a table at a given path. Raises LakeError where the table or the version is gone."""
-    frame = pl.scan_delta(open_version(path, contract, at))  # opened now: a version that is gone is felt here
-    return frame.select(list(contract.columns))
+    """The same for a table at a given path; a column that it was made without is null. Raises LakeError where the table or the version
+    is gone, or a column is of another type."""
+    opened = open_version(path, contract, at)  # opened now: a version that is gone is felt here
+    absent = [pl.lit(None, contract.schema[name]).alias(name) for name in absent_columns(opened, contract)]
+    return pl.scan_delta(opened).with_columns(absent).select(list(contract.columns))
 
 
 def changed_since(lake: Lake, name: str, partition: str | None, version: int) -> pl.DataFrame | None:
@@ -129,18 +131,18 @@ def changed_since(lake: Lake, name: str, partition: str | None, version: int) ->
     changed twice is there twice. None where the feed does not tell: the table has none, or its files are gone."""
     contract = table(name)
     newest = _open(lake, contract)
-    if not contract.feed or newest.version() < version:
+    if newest.version() < version:
         return None
     if newest.version() == version:
         return pl.DataFrame(schema=contract.schema)
     inside = " AND ".join(column.removeprefix("t.") for column in _inside(contract, partition))
+    came = pl.col("_change_type").is_in(["insert", "update_postimage"])
+    typed = [pl.col(column).cast(dtype) for column, dtype in contract.schema.items()]
     try:
-        rows = pl.DataFrame(newest.load_cdf(starting_version=version + 1, predicate=inside or None).read_all())
-    except (DeltaError, OSError):
+        pieces = [rows.filter(came).select(typed) for rows in feed(newest, contract, version, inside or None)]
+    except LakeError:
         return None
-    return rows.filter(pl.col("_change_type").is_in(["insert", "update_postimage"])).select(
-        pl.col(column).cast(dtype) for column, dtype in contract.schema.items()
-    )
+    return pl.concat(pieces) if pieces else pl.DataFrame(schema=contract.schema)
 
 
 def partitions(lake: Lake, name: str) -> list[str]:
@@ -318,28 +320,28 @@ def _content_of(delta: DeltaTable, lake: Lake, contract: Table, partition: str |
 
 
 def _open(lake: Lake, contract: Table) -> DeltaTable:
-    return DeltaTable(str(lake.table_path(contract.name)))
+    return open_version(lake.table_path(contract.name), contract)
 
 
 def _open_or_create(lake: Lake, contract: Table) -> DeltaTable:
+    """The table to write to. One that an earlier version made without some of the columns is given them, null in every row."""
     path = lake.table_path(contract.name)
     if not DeltaTable.is_deltatable(str(path)):
         path.mkdir(parents=True, exist_ok=True)
         DeltaTable.create(
             str(path),
-            schema=_delta_schema(contract),
+            schema=delta_schema(contract),
             mode="ignore",
             partition_by=[contract.partition_by] if contract.partition_by else None,
             name=contract.name,
             description=contract.about,
             configuration={**_CONFIGURATION, **({"delta.enableChangeDataFeed": "true"} if contract.feed else {})},
         )
-    return DeltaTable(str(path))
-
-
-def _delta_schema(contract: Table) -> Schema:
-    empty = pl.DataFrame(schema=contract.schema)
-    return Schema.from_arrow(empty.to_arrow(compat_level=pl.CompatLevel.oldest()).schema)
+    opened = open_version(path, contract)
+    if absent := absent_columns(opened, contract):
+        opened.alter.add_columns([field for field in delta_schema(contract).fields if field.name in absent])
+        opened = open_version(path, contract)
+    return opened
 
 
 def _files(lake: Lake, contract: Table) -> list[TableFile]:
@@ -356,10 +358,12 @@ def _each_file(delta: DeltaTable, lake: Lake, contract: Table, partition: str | 
     for file in files_of(delta, contract):
         if not _belongs(file, partition):
             continue
-        frame = pl.scan_parquet(file.path(folder), hive_partitioning=False).select([name for name in columns if name != by])
+        frame = pl.scan_parquet(file.path(folder), hive_partitioning=False)
+        there = pl.read_parquet_schema(file.path(folder))  # a file from before a column was thought of lacks it
+        absent = [pl.lit(None, contract.schema[name]).alias(name) for name in columns if name != by and name not in there]
         if by is not None and by in columns:
-            frame = frame.with_columns(pl.lit(file.partition).alias(by))
-        yield frame.select(list(columns))
+            absent.append(pl.lit(file.partition).alias(by))
+        yield frame.with_columns(absent).select(list(columns))
 
 
 def _read(delta: DeltaTable, lake: Lake, contract: Table, partition: str | None, columns: Sequence[str]) -> pl.LazyFrame:
@@ -388,7 +392,7 @@ def _transact(
     delta.create_write_transaction(
         [*actions],
         mode="overwrite" if replace else "append",
-        schema=_delta_schema(contract),
+        schema=delta_schema(contract),
         partition_by=[by] if by else None,
         partition_filters=filters,
         commit_properties=run.properties(),

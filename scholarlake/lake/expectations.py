@@ -17,6 +17,7 @@ from deltalake import DeltaTable
 from scholarlake.lake.contracts import Column, Table, table
 from scholarlake.lake.findings import EXAMPLES, Finding
 from scholarlake.lake.home import Lake
+from scholarlake.lake.table_files import open_version
 
 Kind = Literal["columns", "type", "complete", "unique", "between", "one_of", "matches"]
 Engine = Literal["great_expectations", "polars"]
@@ -137,8 +138,8 @@ def _about_values(name: str, column: Column) -> list[Expectation]:
 def read(lake: Lake, name: str, partition: str | None = None) -> pl.LazyFrame:
     """A table as it lies on the disk, whatever its columns, or one partition of it; typed and empty where never written."""
     contract = table(name)
-    path = str(lake.table_path(name))
-    frame = pl.scan_delta(path) if DeltaTable.is_deltatable(path) else pl.LazyFrame(schema=contract.schema)
+    path = lake.table_path(name)
+    frame = pl.scan_delta(open_version(path, contract)) if DeltaTable.is_deltatable(str(path)) else pl.LazyFrame(schema=contract.schema)
     if partition is not None and contract.partition_by is not None:
         frame = frame.filter(pl.col(contract.partition_by) == partition)
     return frame

@@ -13,6 +13,7 @@ dagster/…            the Dagster instance of this lake: its runs and events
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from scholarlake.lake.hashing import shard_of
 FORMAT = 1
 DAGSTER = "dagster"
 MAX_SHARDS = 99  # Dagster judges staleness wrongly over 100 and more upstream partitions
+_UNREADABLE = re.compile(r"[\[\]^|\\=\t\n\r]|%[0-9A-Fa-f]{2}")  # delta-rs or Polars finds no table below such a folder
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Lake:
     def create(cls, root: Path, shards: int) -> Lake:
         if not 1 <= shards <= MAX_SHARDS:
             raise LakeError(f"a lake has 1 to {MAX_SHARDS} shards, not {shards}; set `shards` in the profile")
+        _require_readable(root)
         write_json(root / "lake.json", {"format": FORMAT, "shards": shards})
         return cls(root.resolve(), shards)
 
@@ -46,6 +49,8 @@ class Lake:
     def open(cls, root: Path) -> Lake:
         """Open an existing lake. Raises LakeError where there is none, or one of another format."""
         path = root / "lake.json"
+        if root.exists() and not root.is_dir():
+            raise LakeError(f"{root} is a file; name the folder of a lake")
         if not path.is_file():
             raise LakeError(f"no lake at {root}; make one with `scholarlake build --dumps DIR --lake {root}`")
         try:
@@ -55,6 +60,7 @@ class Lake:
             raise LakeError(f"{path} is damaged ({fault}); restore it from a copy") from fault
         if version != FORMAT:
             raise LakeError(f"{root} has lake format {version}, this version reads {FORMAT}; use the version that made it")
+        _require_readable(root)
         return cls(root.resolve(), shards)
 
     @classmethod
@@ -109,3 +115,8 @@ class Lake:
         from scholarlake.lake import delta
 
         return delta.scan(self, name, version)
+
+
+def _require_readable(root: Path) -> None:
+    if strange := _UNREADABLE.search(str(root.resolve())):
+        raise LakeError(f"no engine finds Delta tables in {root.resolve()}, for the {strange[0]!r}; put the lake into a folder without it")

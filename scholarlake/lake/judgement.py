@@ -76,7 +76,7 @@ class Present:
         for check in stage.blocking:
             outcome = outcomes.get(check)
             if outcome is None or receipt is None or outcome.data_version != receipt.data_version:
-                return f"check {check} has not run", False
+                return f"check {check} has not run: the run that made it ended before", False
             if not outcome.passed:
                 return f"check {check} failed", True
         return "", False

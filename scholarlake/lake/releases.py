@@ -6,11 +6,13 @@ checks passed on just that content. Making one where nothing changed gives the n
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 from scholarlake.errors import ReleaseError
 from scholarlake.lake import delta, locks, receipts
@@ -127,13 +129,19 @@ def publish(lake: Lake, settings: Settings, embedder: Mapping[str, Any]) -> tupl
 
 
 def snippets(lake: Lake, release: Release, table: str) -> dict[str, str]:
-    """How to read one pinned table with Polars, DuckDB and Spark."""
+    """How to read one pinned table with Polars, DuckDB and Spark: lines to be pasted as they are."""
     pin = release.tables[table]
-    path = lake.root / pin.path
+    path = str(lake.root / pin.path)
+    literal, quoted = json.dumps(path, ensure_ascii=False), path.replace("'", "''")
+    read = f"pl.scan_delta({literal}, version={pin.version})"
+    imports = "polars as pl"
+    if quote(path, safe="/!$&'()*+,;:@~") != path:  # Polars would look for the folder by the name that it has in an address
+        read = f"pl.scan_pyarrow_dataset(deltalake.DeltaTable({literal}, version={pin.version}).to_pyarrow_dataset())"
+        imports = "deltalake, polars as pl"
     return {
-        "polars": f'pl.scan_delta("{path}", version={pin.version})',
-        "duckdb": f"SELECT * FROM delta_scan('file://{path}', version => {pin.version})",
-        "spark": f'spark.read.format("delta").option("versionAsOf", {pin.version}).load("{path}")',
+        "polars": f"import {imports}; {table} = {read}",
+        "duckdb": f"INSTALL delta; LOAD delta; SELECT * FROM delta_scan('file://{quoted}', version => {pin.version})",
+        "spark": f'spark.read.format("delta").option("versionAsOf", {pin.version}).load({literal})',
     }
 
 

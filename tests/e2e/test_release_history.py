@@ -231,8 +231,8 @@ def test_vacuum_beside_a_build_waits_its_turn_and_breaks_nothing(history: Histor
         [sys.executable, "-m", "scholarlake.cli", *arguments],
         env=dict(history.env),
         cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=(tmp_path / "said").open("w"),
     )
     refusals = set()
     while process.poll() is None:
@@ -240,7 +240,7 @@ def test_vacuum_beside_a_build_waits_its_turn_and_breaks_nothing(history: Histor
             sweep(history.lake, Policy(1, named=("r0003",), spool_days=0))
         except LakeError as refused:
             refusals.add(str(refused))
-    assert process.returncode == 0
+    assert process.returncode == 0, (tmp_path / "said").read_text()
     assert refusals == {f"a run is at work in {history.lake.root}; do it again when it has ended"}
     assert releases.names(history.lake)[-2:] == ["r0003", "r0004"]
     sweep(history.lake, Policy(1, named=("r0003",)))

@@ -114,6 +114,20 @@ def test_a_feed_of_few_rows_is_read_instead_of_files(lake: Lake, monkeypatch: py
     assert said(found, "paper_id") == {"came": [], "went": [("p49",)], "changed": {("p0",): ("out_degree", "total_degree")}}
 
 
+def test_where_the_feed_was_swept_away_the_files_are_compared(lake: Lake) -> None:
+    versions = []
+    for papers in ({"x": (1, 1), "y": (1, 1)}, {"x": (1, 1), "y": (1, 1), "z": (0, 2)}, {"x": (2, 1), "z": (0, 2)}):
+        delta.write_partition(lake, "core_papers", "00", core(papers), RUN)
+        versions.append(version(lake, "core_papers"))
+    expected = said(all_changes("core_papers", versions[0], versions[-1]), "paper_id")
+    swept = list((lake.table_path("core_papers") / "_change_data").rglob("*.parquet"))
+    for path in swept:
+        path.unlink()
+    assert swept
+    assert said(all_changes("core_papers", versions[0], versions[-1]), "paper_id") == expected
+    assert delta.changed_since(lake, "core_papers", "00", versions[0].version) is None
+
+
 def test_files_that_both_versions_name_are_left_out_inside_a_partition_too(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "FED_ROWS", 0)
     two_files = [delta.stage(lake, "core_papers", "00", core({name: (1, 1)})) for name in ("a", "b")]

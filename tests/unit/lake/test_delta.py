@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from deltalake import DeltaTable
 
 from scholarlake.errors import ContractError, LakeError
-from scholarlake.lake import contracts, delta
+from scholarlake.lake import contracts, delta, releases
 from scholarlake.lake.home import Lake
 
 RUN = delta.Commit("run", "1")
@@ -167,3 +169,44 @@ def test_a_version_that_is_gone_is_a_clear_error(lake: Lake) -> None:
     delta.write_partition(lake, "core_papers", "00", degrees("00", 1), RUN)
     with pytest.raises(LakeError, match="at version 99"):
         lake.scan("core_papers", 99).collect()
+
+
+@pytest.mark.parametrize("folder", ["My Drive", "Jörg", "深度 学习", "a#b?c", "it's {1} + (2) & 3", "100%"])
+def test_a_lake_is_read_and_written_whatever_its_folder_is_called(tmp_path: Path, folder: str) -> None:
+    lake = Lake.create(tmp_path / folder / "lake", 2)
+    for rows in (1, 2):
+        delta.write_partition(lake, "core_papers", "00", degrees("00", rows), RUN)
+        assert lake.scan("core_papers").collect().height == rows
+    pin = releases.PinnedTable("tables/core_papers", 1, 1)
+    release = releases.Release("r0001", "", 2, {}, {}, {"core_papers": pin}, {}, {})
+    found: dict[str, Any] = {}
+    exec(releases.snippets(lake, release, "core_papers")["polars"], found)  # as a person pastes it
+    assert found["core_papers"].collect().height == 1
+
+
+def test_a_table_from_before_a_column_was_thought_of_is_read_and_given_it_at_the_next_write(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = contracts.CORE_PAPERS
+    before = replace(now, columns={name: column for name, column in now.columns.items() if name != "in_degree"})
+    with monkeypatch.context() as patch:
+        patch.setitem(contracts.TABLES, "core_papers", before)
+        delta.write_partition(lake, "core_papers", "00", degrees("00", 2).drop("in_degree"), RUN)
+    assert lake.scan("core_papers").collect()["in_degree"].to_list() == [None, None]
+    delta.write_partition(lake, "core_papers", "01", degrees("01", 1, first=2), RUN)
+    assert lake.scan("core_papers").sort("paper_id").collect()["in_degree"].to_list() == [None, None, 1]
+    written = delta.write_partition(lake, "core_papers", "00", degrees("00", 2), RUN)
+    assert (written.updated, lake.scan("core_papers").collect()["in_degree"].to_list()) == (2, [1, 1, 1])
+    assert lake.scan("core_papers", version=0).collect().columns == list(now.columns), "an old version is read as well"
+
+
+def test_a_table_with_a_column_of_another_type_is_one_clear_line(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = contracts.CORE_PAPERS
+    before = replace(now, columns={**now.columns, "in_degree": replace(now.columns["in_degree"], dtype=pl.String(), minimum=None)})
+    with monkeypatch.context() as patch:
+        patch.setitem(contracts.TABLES, "core_papers", before)
+        delta.write_partition(lake, "core_papers", "00", degrees("00", 2).cast({"in_degree": pl.String}), RUN)
+    with pytest.raises(LakeError, match="core_papers holds in_degree in another type"):
+        lake.scan("core_papers")
+    with pytest.raises(LakeError, match="core_papers holds in_degree in another type"):
+        delta.write_partition(lake, "core_papers", "00", degrees("00", 2), RUN)

@@ -54,6 +54,20 @@ def test_a_lake_made_with_another_number_of_shards_is_refused_and_left_as_it_is(
     assert (tmp_path / "lake.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("letter", ["[", "]", "^", "|", "\\", "=", "%20", "\t"])
+def test_a_folder_in_which_no_engine_finds_a_table_becomes_no_lake(tmp_path: Path, letter: str) -> None:
+    root = tmp_path / f"a{letter}b" / "lake"
+    with pytest.raises(LakeError, match="put the lake into a folder without it"):
+        Lake.open_or_create(root, 4)
+    assert not root.exists()
+
+
+def test_a_file_is_no_lake(tmp_path: Path) -> None:
+    (tmp_path / "lake").write_text("x")
+    with pytest.raises(LakeError, match="is a file"):
+        Lake.open(tmp_path / "lake")
+
+
 def test_a_folder_with_other_things_in_it_becomes_no_lake(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(LakeError, match="not empty"):

@@ -81,7 +81,7 @@ def test_a_folder_is_a_line_a_file_and_a_code_where_one_cannot_be_read(command: 
     (tmp_path / "c.bin").write_bytes(bytes(range(256)))
     ended = command("inspect", tmp_path)
     assert ended.code == 1
-    assert "3 files; 5 records and 3 rejects in 1 of them; 1 documents with 2 sentences in 1; 1 can't be read" in ended.out
+    assert "3 files; 5 records and 3 rejects in 1 of them; 1 document with 2 sentences in 1; 1 can't be read" in ended.out
     assert len(ended.err.strip().splitlines()) == 1
 
 
