@@ -68,7 +68,7 @@ types: setup
 	$(BIN)/mypy
 
 tests: setup
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not gpu and not bench and not engines"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not gpu and not bench and not engines"
 
 # The contract of the back ends with vLLM in process, vLLM's own server and llama.cpp, and what only real models do: 15 minutes on two cores.
 test-engines: setup setup-engines

@@ -240,7 +240,7 @@ def _bars(counts: Mapping[str, int], title: str, unit: str, colour: str, *, log:
     places = np.arange(len(shown))[::-1]
     values = [count for _, count in shown]
     axes.barh(places, values, color=colour, height=0.7)
-    if log and values:
+    if log and any(values):
         axes.set_xscale("log")
         axes.set_xlim(0.6, max(*values, 1) * 6)
     else:
@@ -249,7 +249,12 @@ def _bars(counts: Mapping[str, int], title: str, unit: str, colour: str, *, log:
     axes.xaxis.set_major_formatter(_thousands())
     for place, count in zip(places, values, strict=True):
         axes.annotate(
-            f"{count:,}", (max(count, 0.6 if log else 0), place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8
+            f"{count:,}",
+            (max(count, 0.6 if log and any(values) else 0), place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
         )
     axes.set_yticks(places, [_short(name, 32) for name, _ in shown])
     axes.tick_params(axis="y", length=0)

@@ -20,9 +20,10 @@ from scholarlake.sample import generate
 from tests.e2e.building import ROOT, contents
 from tests.misbehaving import DIMENSION, MODEL, Server, serving
 
-KILLS = int(os.environ.get("SCHOLARLAKE_KILLS", "6"))
+KILLS = int(os.environ.get("SCHOLARLAKE_KILLS", "5"))
 BATCH = 16
-LARGEST = 200_000  # bytes of a file that a full disk lets through
+LARGEST = 120_000  # bytes of a file that a full disk lets through
+PROFILE = "shards: 2\ncore: {min_total: 6, min_in: 2}\ndense: {centroids: 8}\n"  # a build is a process for every moment to be killed at
 MODELS = """
 roles: {{embedder: counted}}
 endpoints:
@@ -68,14 +69,21 @@ class Readers:
 
 
 def build(lake: Path, dumps: Path, env: dict[str, str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "scholarlake.cli", "build", "--lake", str(lake), "--dumps", str(dumps), "--profile", "sample"]
+    command = [sys.executable, "-m", "scholarlake.cli", "build", "--lake", str(lake), "--dumps", str(dumps)]
     return subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
 def models(folder: Path, endpoint: Server) -> dict[str, str]:
     path = folder / "models.yaml"
     path.write_text(MODELS.format(model=MODEL, dimension=DIMENSION, url=endpoint.url, batch=BATCH))
-    return {**os.environ, "SCHOLARLAKE_MODELS": str(path), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    (folder / "two.yaml").write_text(PROFILE)
+    return {
+        **os.environ,
+        "SCHOLARLAKE_MODELS": str(path),
+        "SCHOLARLAKE_PROFILE": str(folder / "two.yaml"),
+        "PYTHONPATH": str(ROOT),
+        "NO_COLOR": "1",
+    }
 
 
 def test_killed_at_random_moments_a_refresh_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
@@ -125,13 +133,13 @@ def test_a_full_disk_is_one_clear_line_and_nothing_is_lost(tmp_path: Path) -> No
         env = models(tmp_path, endpoint)
         assert build(tmp_path / "lake", dumps, env).wait() == 0
         state = contents(Lake.open(tmp_path / "lake"))
-        more = generate(tmp_path / "more", 1500, 2, seed=9, compression="none").dumps
+        more = generate(tmp_path / "more", 700, 2, seed=9, compression="none").dumps
         limited = (
             "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
             f"resource.setrlimit(resource.RLIMIT_FSIZE, ({LARGEST}, {LARGEST}));"
             "from scholarlake.cli import main; sys.argv[0] = 'scholarlake'; main()"
         )
-        arguments = ["build", "--lake", str(tmp_path / "lake"), "--dumps", str(more), "--profile", "sample"]
+        arguments = ["build", "--lake", str(tmp_path / "lake"), "--dumps", str(more)]
         ended = subprocess.run([sys.executable, "-c", limited, *arguments], env=env, cwd=ROOT, capture_output=True, text=True, check=False)
         assert ended.returncode == 1
         assert "Traceback" not in ended.stderr
