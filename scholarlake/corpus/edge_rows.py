@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from scholarlake.corpus.keys import Indices, Words, run_starts
-from scholarlake.lake.content import Content, content_of_hashed, id_hashes
+from scholarlake.lake.content import Wanted, hashes_of_hashed, id_hashes
 from scholarlake.lake.contracts import Table
 
 _LOW = np.uint64(0xFFFFFFFF)
@@ -52,9 +52,10 @@ class EdgeRows:
         """The rows as text."""
         return self._by_number(self.papers.ids)
 
-    def content(self, contract: Table) -> Content:
-        """What content_of says of the frame."""
-        return content_of_hashed(contract, self._by_number(self.papers.hashes))
+    def wanted(self, contract: Table) -> Wanted:
+        """The rows by their hashes; as text only those that are asked for."""
+        hashes = hashes_of_hashed(contract, self._by_number(self.papers.hashes))
+        return Wanted(hashes, lambda mask: EdgeRows(self.papers, self.edges[mask.to_numpy()], self.shard).frame())
 
     def encoded(self) -> pa.Table:
         """The rows without the shard, ids as dictionaries."""

@@ -15,7 +15,7 @@ from scholarlake.corpus.edge_rows import EdgeRows
 from scholarlake.corpus.parallel import in_parallel
 from scholarlake.corpus.progress import Progress
 from scholarlake.lake import contracts, delta
-from scholarlake.lake.content import Content, content_of
+from scholarlake.lake.content import Wanted, wanted_of, wanted_rows
 from scholarlake.lake.home import Lake
 
 COMMIT_ROWS = 10_000_000
@@ -43,12 +43,11 @@ class TableReport:
 
 @dataclass(frozen=True)
 class _Ready:
-    """A shard that needs a commit at most: files laid down for a new one, else rows where they differ, or what is there."""
+    """A shard that needs a commit at most: files laid down for a new one, else what it is to hold."""
 
     shard: str
     staged: list[delta.StagedFile] | None = None
-    frame: pl.DataFrame | None = None
-    present: Content | None = None
+    wanted: Wanted | None = None
 
 
 class ShardWriter:
@@ -87,23 +86,15 @@ class ShardWriter:
         shard, pieces = rows
         if shard not in self.present:
             return _Ready(shard, staged=[self._stage(shard, piece) for piece in pieces])
-        held = list(pieces)
-        wanted = sum((self._content(piece) for piece in held), Content())
-        if wanted == delta.partition_content(self.lake, self.name, shard):  # joining by text keys to learn that is ten times dearer
-            return _Ready(shard, present=wanted)
-        frames = [piece.frame() if isinstance(piece, EdgeRows) else piece for piece in held]
-        return _Ready(shard, frame=pl.concat(frames) if frames else pl.DataFrame(schema=self.contract.schema))
+        return _Ready(shard, wanted=wanted_of(self.contract, [self._wanted(piece) for piece in pieces]))
 
     def _commit(self, ready: _Ready) -> delta.Written:
-        if ready.frame is not None:
-            return delta.write_partition(self.lake, self.name, ready.shard, ready.frame, self.run)
-        there = ready.present or Content()
-        return delta.Written(delta.version(self.lake, self.name), 0, 0, 0, there.rows, 0, there.version)
+        return delta.write_wanted(self.lake, self.name, ready.shard, ready.wanted or wanted_of(self.contract, []), self.run)
 
     def _stage(self, shard: str, piece: Rows) -> delta.StagedFile:
         if isinstance(piece, EdgeRows):
-            return delta.stage_encoded(self.lake, self.name, shard, piece.encoded(), self._content(piece))
+            return delta.stage_encoded(self.lake, self.name, shard, piece.encoded(), self._wanted(piece).content)
         return delta.stage(self.lake, self.name, shard, piece)
 
-    def _content(self, piece: Rows) -> Content:
-        return piece.content(self.contract) if isinstance(piece, EdgeRows) else content_of(self.contract, piece)
+    def _wanted(self, piece: Rows) -> Wanted:
+        return piece.wanted(self.contract) if isinstance(piece, EdgeRows) else wanted_rows(self.contract, piece)

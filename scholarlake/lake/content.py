@@ -5,6 +5,7 @@ Row hashes are Polars's. They are compared only with hashes made by the same ver
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,9 +53,42 @@ def id_hashes(ids: pl.Series) -> pl.Series:
     return ids.hash(_SEED)
 
 
-def content_of_hashed(contract: Table, frame: pl.DataFrame) -> Content:
-    """What content_of says of rows, given them with id_hashes in place of the texts of their key."""
-    return Content(frame.height, int(frame.select(list(contract.compared_columns)).hash_rows(_SEED).to_numpy().sum(dtype=np.uint64)))
+def hashes_of_hashed(contract: Table, frame: pl.DataFrame) -> pl.Series:
+    """The hash of each row, given the rows with id_hashes in place of the texts of their key."""
+    return frame.select(list(contract.compared_columns)).hash_rows(_SEED)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a partition is to hold, known by the hashes of its rows: only those that it does not hold yet need be made.
+
+    hashes: of every row, as `hashed` gives them. take: the rows where a mask of that length is true.
+    """
+
+    hashes: pl.Series
+    take: Callable[[pl.Series], pl.DataFrame]
+
+    @property
+    def content(self) -> Content:
+        return Content(len(self.hashes), int(self.hashes.to_numpy().sum(dtype=np.uint64)))
+
+
+def wanted_rows(contract: Table, frame: pl.DataFrame) -> Wanted:
+    """A frame as what is wanted."""
+    return Wanted(hashed(frame.lazy(), contract)["hash"], frame.filter)
+
+
+def wanted_of(contract: Table, pieces: Sequence[Wanted]) -> Wanted:
+    """Several pieces as one."""
+
+    def take(mask: pl.Series) -> pl.DataFrame:
+        found, start = [pl.DataFrame(schema=contract.schema)], 0
+        for piece in pieces:
+            found.append(piece.take(mask.slice(start, len(piece.hashes))))
+            start += len(piece.hashes)
+        return pl.concat(found)
+
+    return Wanted(pl.concat([pl.Series("hash", [], dtype=pl.UInt64), *(piece.hashes.alias("hash") for piece in pieces)]), take)
 
 
 def total_of(hashed: pl.DataFrame) -> Content:

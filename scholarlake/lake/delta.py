@@ -28,7 +28,7 @@ from deltalake.transaction import AddAction
 
 from scholarlake.errors import ContractError, LakeError
 from scholarlake.lake import locks
-from scholarlake.lake.content import Content, hashed, minus, total_of
+from scholarlake.lake.content import Content, Wanted, hashed, minus, total_of, wanted_rows
 from scholarlake.lake.contracts import Table, table
 from scholarlake.lake.fit import require_fit, require_unique_keys
 from scholarlake.lake.hashing import digest
@@ -215,7 +215,15 @@ def write_partition(lake: Lake, name: str, partition: str | None, frame: pl.Data
     contract = table(name)
     require_fit(contract, partition, frame)
     require_unique_keys(contract, frame)
-    return _attempt(lake, contract, partition, frame, None, run)
+    return _attempt(lake, contract, partition, wanted_rows(contract, frame), None, run)
+
+
+def write_wanted(lake: Lake, name: str, partition: str | None, wanted: Wanted, run: Commit) -> Written:
+    """The same for rows known by their hashes, of unique keys: only those that are not there are made.
+
+    Raises ContractError, before anything is written, where a row that is made does not fit the contract.
+    """
+    return _attempt(lake, table(name), partition, wanted, None, run)
 
 
 def apply(lake: Lake, name: str, partition: str | None, upserts: pl.DataFrame, deletes: pl.DataFrame, run: Commit) -> Written:
@@ -228,15 +236,16 @@ def apply(lake: Lake, name: str, partition: str | None, upserts: pl.DataFrame, d
     require_unique_keys(contract, upserts)
     if list(deletes.columns) != list(contract.key):
         raise ContractError(f"{name}: deletes must have the key columns {contract.key}, not {tuple(deletes.columns)}")
-    return _attempt(lake, contract, partition, upserts, deletes, run)
+    deletes = deletes.join(upserts, on=list(contract.key), how="anti")  # an upsert wins over a delete of the same key
+    return _attempt(lake, contract, partition, wanted_rows(contract, upserts), deletes, run)
 
 
-def _attempt(lake: Lake, contract: Table, partition: str | None, frame: pl.DataFrame, deletes: pl.DataFrame | None, run: Commit) -> Written:
+def _attempt(lake: Lake, contract: Table, partition: str | None, wanted: Wanted, deletes: pl.DataFrame | None, run: Commit) -> Written:
     """Read, compare and write; all of it again where another writer came first."""
     for attempt in range(ATTEMPTS):
         with _locked(lake, contract.name, partition):
             try:
-                return _compare_and_write(lake, contract, partition, frame, deletes, run)
+                return _compare_and_write(lake, contract, partition, wanted, deletes, run)
             except CommitFailedError as fault:
                 if attempt == ATTEMPTS - 1:
                     raise LakeError(f"{contract.name}: other writers kept getting in first ({_one_line(fault)}); run it again") from fault
@@ -245,26 +254,28 @@ def _attempt(lake: Lake, contract: Table, partition: str | None, frame: pl.DataF
 
 
 def _compare_and_write(
-    lake: Lake, contract: Table, partition: str | None, frame: pl.DataFrame, deletes: pl.DataFrame | None, run: Commit
+    lake: Lake, contract: Table, partition: str | None, wanted: Wanted, deletes: pl.DataFrame | None, run: Commit
 ) -> Written:
     delta = _open_or_create(lake, contract)
     present = hashed(_read(delta, lake, contract, partition, contract.compared_columns), contract)
-    wanted = hashed(frame.lazy(), contract)
     key = list(contract.key)
-    joined = wanted.join(present, on=key, how="left", suffix="_old")
-    is_new = pl.col("hash_old").is_null()
-    new = joined.filter(is_new).select(key)
-    changed = joined.filter(~is_new & (pl.col("hash") != pl.col("hash_old"))).select(key)
-    gone = present.join(wanted if deletes is None else deletes, on=key, how="anti" if deletes is None else "semi").select(key)
-    if deletes is not None:  # an upsert wins over a delete of the same key
-        gone = gone.join(wanted, on=key, how="anti")
-
-    content = total_of(present) if deletes is not None else Content()
-    if deletes is not None:
-        lost = present.join(pl.concat([changed, gone]), on=key, how="semi")
-        content = minus(content, total_of(lost)) + total_of(wanted.join(pl.concat([new, changed]), on=key, how="semi"))
+    # Most rows are the same on both sides. That is told by hashes alone: keys of text are looked at only where they are not.
+    numbered = pl.DataFrame({"hash": wanted.hashes}).with_row_index("at")
+    other = numbered.join(present, on="hash", how="anti")["at"]
+    frame = wanted.take(pl.repeat(False, len(wanted.hashes), eager=True).scatter(other, True))
+    require_fit(contract, partition, frame)
+    made = hashed(frame.lazy(), contract)
+    known = present if deletes is not None else present.join(numbered, on="hash", how="anti")
+    joined = made.join(known, on=key, how="left", suffix="_old")
+    new = joined.filter(pl.col("hash_old").is_null()).select(key)
+    changed = joined.filter(pl.col("hash_old").is_not_null()).select(key)
+    if deletes is None:
+        gone = known.join(made, on=key, how="anti").select(key)
+        content = wanted.content
     else:
-        content = total_of(wanted)
+        gone = known.join(deletes, on=key, how="semi").select(key)
+        lost = present.join(pl.concat([changed, gone]), on=key, how="semi")
+        content = minus(total_of(present), total_of(lost)) + total_of(made)
 
     if new.height + changed.height + gone.height:
         if present.height == 0:

@@ -34,14 +34,14 @@ def rows(pairs: set[tuple[int, int]], papers: pl.Series = IDS) -> EdgeRows:
 def test_dictionaries_and_hashes_by_number_say_what_the_text_says(pairs: set[tuple[int, int]]) -> None:
     edges = rows(pairs)
     frame = edges.frame()
-    assert edges.content(contracts.CITATIONS) == content_of(contracts.CITATIONS, frame)
+    assert edges.wanted(contracts.CITATIONS).content == content_of(contracts.CITATIONS, frame)
     read = pl.DataFrame(edges.encoded()).with_columns(pl.all().cast(pl.String))
     assert read.rows() == frame.select("citing_id", "cited_id").rows() == [(IDS[one], IDS[other]) for one, other in sorted(pairs)]
 
 
 def test_a_file_of_dictionaries_reads_as_plain_text_and_holds_what_a_plain_one_holds(tmp_path: Path) -> None:
     lake, edges = Lake.create(tmp_path / "lake", 4), rows({(0, 1), (0, 2), (3, 1)})
-    staged = delta.stage_encoded(lake, "citations", "00", edges.encoded(), edges.content(contracts.CITATIONS))
+    staged = delta.stage_encoded(lake, "citations", "00", edges.encoded(), edges.wanted(contracts.CITATIONS).content)
     delta.commit_staged(lake, "citations", "00", [staged], RUN)
     assert dict(pl.read_parquet_schema(lake.table_path("citations") / staged.path)) == {"citing_id": pl.String, "cited_id": pl.String}
     assert lake.scan("citations").collect().equals(edges.frame())
