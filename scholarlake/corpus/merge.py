@@ -75,7 +75,7 @@ def build_papers(lake: Lake, shard: str, run: delta.Commit, progress: Progress =
     read = 0
     for done, part in enumerate(parts := _parts(work, route)):
         progress(done, len(parts), f"merging papers of shard {shard}")
-        records = route.read(shard, part[0]) if route else scan_records(files, part[1]["record_key"].unique(), progress)
+        records = route.read(shard, part[0]) if route else scan_records(lake, files, part[1]["record_key"].unique(), progress)
         read += records.height
         merged = merge(part[1], records, run.code_version)
         _refuse_losses(part[1], merged, shard)

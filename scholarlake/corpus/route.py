@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from scholarlake.corpus.combine import RECORD_KEY, WIDE
@@ -36,6 +37,8 @@ BATCH_ROWS = 20_000
 """Wide rows read at a time."""
 HELD_BYTES = 192 << 20
 """Routed rows held in memory before they are written."""
+KEYS_HELD = 30_000_000
+"""Keys of records held in memory, at twelve bytes each, to know which parts have the few that changed; of more, every part is looked through."""
 
 
 @dataclass(frozen=True)
@@ -146,10 +149,44 @@ class _Router:
         held.clear()
 
 
-def scan_records(files: Sequence[RecordFile], keys: pl.Series, progress: Progress = silent) -> pl.DataFrame:
+def scan_records(lake: Lake, files: Sequence[RecordFile], keys: pl.Series, progress: Progress = silent) -> pl.DataFrame:
     """RECORD_KEY and WIDE of the records of some keys, read from the parts themselves: right where they are few."""
-    found = []
-    for done, file in enumerate(files):
-        progress(done, len(files), "reading the records that changed")
+    found = [pl.DataFrame(schema={name: RECORDS.schema[name] for name in (*RECORD_KEY, *WIDE)})]
+    few = sum(file.rows for file in files) <= KEYS_HELD
+    holding = [files[number] for number in _files_of(lake, files, progress).holding(keys)] if few else files
+    for done, file in enumerate(holding):
+        progress(done, len(holding), "reading the records that changed")
         found.append(file.matching([*RECORD_KEY, *WIDE], keys))
-    return pl.concat(found) if found else pl.DataFrame(schema={name: RECORDS.schema[name] for name in (*RECORD_KEY, *WIDE)})
+    return pl.concat(found)
+
+
+@dataclass(frozen=True)
+class _FilesOf:
+    """Which files have a record's key: all keys of all files, sorted, and the number of the file that each stands in."""
+
+    keys: npt.NDArray[np.int64]
+    numbers: npt.NDArray[np.int32]
+
+    def holding(self, keys: pl.Series) -> list[int]:
+        wanted = np.unique(keys.to_numpy())
+        first, beyond = (np.searchsorted(self.keys, wanted, side) for side in ("left", "right"))
+        return sorted({int(number) for a, b in zip(first, beyond, strict=True) for number in self.numbers[a:b]})
+
+
+_known: dict[str, _FilesOf] = {}
+
+
+def _files_of(lake: Lake, files: Sequence[RecordFile], progress: Progress) -> _FilesOf:
+    """The keys of those files, read once for all the shards that this process makes."""
+    name = digest([str(lake.root), *(file.name for file in files)])
+    if name not in _known:
+        keys = []
+        for done, file in enumerate(files):
+            progress(done, len(files), "looking which parts have the records that changed")
+            keys.append(file.read(["record_key"], 0, file.rows)["record_key"].to_numpy())
+        every = np.concatenate(keys) if keys else np.empty(0, dtype=np.int64)
+        order = np.argsort(every, kind="stable")
+        numbers = np.repeat(np.arange(len(files), dtype=np.int32), [len(own) for own in keys])
+        _known.clear()
+        _known[name] = _FilesOf(every[order], numbers[order])
+    return _known[name]
