@@ -38,7 +38,7 @@ BATCH_ROWS = 20_000
 HELD_BYTES = 192 << 20
 """Routed rows held in memory before they are written."""
 KEYS_HELD = 30_000_000
-"""Keys of records held in memory, at twelve bytes each, to know which parts have the few that changed; of more, every part is looked through."""
+"""Keys of records held in memory, twelve bytes each, to know which parts have the few that changed. Of more, all are looked at."""
 
 
 @dataclass(frozen=True)
