@@ -17,6 +17,7 @@ setup: .venv/ready
 
 .venv/ready: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=")'
+	@echo "setting up .venv from requirements.lock: a minute or some, once"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --no-deps --no-compile --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .

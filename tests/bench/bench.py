@@ -65,10 +65,11 @@ def dump_of(papers: int) -> Path:
     began = time.perf_counter()
 
     def progress(done: int, total: int | None, what: str) -> None:
-        print(f"\r{what}: {done:,} of {total or 0:,} ", end="", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            print(f"\r{what}: {done:,} of {total or 0:,} ", end="", file=sys.stderr, flush=True)
 
     facts = generate(folder, papers, PARTS, SEED, compression="none", faults=False, progress=progress)
-    print(f"\rgenerated {facts.records:,} records, {facts.bytes / 1e9:.2f} GB, in {time.perf_counter() - began:.0f} s", file=sys.stderr)
+    print(f"generated {facts.records:,} records, {facts.bytes / 1e9:.2f} GB, in {time.perf_counter() - began:.0f} s", file=sys.stderr)
     return folder
 
 
