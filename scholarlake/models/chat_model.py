@@ -5,13 +5,14 @@ validation, one more try with more room where an answer was cut off and one wher
 belong here: how a back end is reached (`openai_chat.py`, `vllm_chat.py`, `llama_chat.py`), what to ask.
 
 Three threads: the caller's goes through the requests and looks them up; a loop of its own has them under way, by as many
-workers as may ask at once; the ledger's writes. A result is handed out once it is on disk. At most twice `concurrency` requests
-are anywhere in between: so many, at most, are asked again after a kill.
+workers as may ask at once; the ledger's writes. A worker takes its next request, and the caller gets the result, once the answer is on
+disk: whenever the process is killed, no more than `concurrency` requests were sent whose answer is not kept.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import random
 import threading
@@ -52,6 +53,9 @@ from scholarlake.models.troubles import backoff
 
 HOPELESS = 10
 """Requests in a row that an endpoint breaks down over before it is taken to be broken itself."""
+GATHERING_SECONDS = 0.02
+"""How long an answer waits, at most, for others to share its write."""
+_SHARE_GATHERED = 1 / 16  # of all workers, no more wait for that: so many, at most, could ask and don't
 _SHOWN = 8_000  # characters of a wrong answer that the model is shown again
 _REASON = 200  # characters of a refusal that are kept
 _CHARACTERS_A_TOKEN = 16  # no tokenizer does better on JSON
@@ -78,8 +82,20 @@ class _Item:
 class _Errand:
     """What one call of `ask` has under way. finished: what the caller waits for; workers: those that are at one of its items."""
 
-    finished: SimpleQueue[_Item | BaseException] = field(default_factory=SimpleQueue)
+    finished: SimpleQueue[list[_Item] | BaseException] = field(default_factory=SimpleQueue)
     workers: set[asyncio.Task[None]] = field(default_factory=set)
+
+
+@dataclass
+class _Batch:
+    """Items that are done, whose answers and costs share a write. stored: comes once they are on disk."""
+
+    due: asyncio.TimerHandle
+    stored: asyncio.Event = field(default_factory=asyncio.Event)
+    answers: list[Answer] = field(default_factory=list)
+    work: list[Work] = field(default_factory=list)
+    items: dict[SimpleQueue[list[_Item] | BaseException], list[_Item]] = field(default_factory=dict)
+    count: int = 0
 
 
 class Clock:
@@ -127,6 +143,7 @@ class ChatModel:
         self._engine: Engine | None = None
         self._waiting: deque[tuple[_Item, _Errand]] = deque()  # for a worker
         self._workers: set[asyncio.Task[None]] = set()
+        self._batch: _Batch | None = None  # what is about to be stored
         self._lost: ModelError | None = None  # why nothing more is asked
         self._broken = 0  # requests in a row that failed for good
         self._not_before = -math.inf  # until then the endpoint wants to be left alone
@@ -183,11 +200,13 @@ class ChatModel:
                     if not isinstance(done, BudgetSpent):
                         break
                     continue
-                del under_way[done.key]
-                if done.text is None and done.failure is None:  # not asked: nothing more is
-                    continue
-                hits.update(request.tags or self.tags for _, request in done.seats[1:])
-                yield from self._results(done)
+                for item in done:
+                    del under_way[item.key]
+                for item in done:
+                    if item.text is None and item.failure is None:  # not asked: nothing more is
+                        continue
+                    hits.update(request.tags or self.tags for _, request in item.seats[1:])
+                    yield from self._results(item)
             if fault is not None:
                 raise fault
         finally:
@@ -244,7 +263,7 @@ class ChatModel:
             if count
         ]
         if work:
-            self._ledger.put(None, work)
+            self._ledger.put((), work)
         self._ledger.flush()
 
     # -- in the loop's thread ----------------------------------------------------------------------------------------
@@ -284,6 +303,7 @@ class ChatModel:
     async def _give_up(self, errand: _Errand) -> None:
         """Ask nothing more for a caller who has left."""
         self._waiting = deque(one for one in self._waiting if one[1] is not errand)
+        self._store()
         leaving = list(errand.workers)
         for worker in leaving:
             worker.cancel()
@@ -291,25 +311,53 @@ class ChatModel:
         self._workers.difference_update(leaving)  # their own word that they have left comes a turn of the loop later
         self._employ()
 
-    async def _work_on(self, item: _Item, finished: SimpleQueue[_Item | BaseException]) -> None:
-        """Answer one item and have it kept. An item that comes back with neither text nor failure was not asked."""
-        answer: Answer | None = None
-        work: tuple[Work, ...] = ()
+    async def _work_on(self, item: _Item, finished: SimpleQueue[list[_Item] | BaseException]) -> None:
+        """Answer one item and see it kept. An item that comes back with neither text nor failure was not asked."""
         try:
             answer, work = await self._answer(item)
         except BudgetSpent as fault:
             finished.put(fault)
+            finished.put([item])
         except Exception as fault:
             finished.put(fault)
-            return
+        else:
+            await self._kept(item, answer, work, finished)
 
-        def kept(fault: BaseException | None) -> None:
-            finished.put(item if fault is None else fault)
-
+    async def _kept(self, item: _Item, answer: Answer | None, work: Work, finished: SimpleQueue[list[_Item] | BaseException]) -> None:
+        """Return once an item's answer and cost are on disk, and it is handed to the caller. Never, where they can't be stored: then
+        nothing more is to be asked, and the caller who is told so ends it.
+        """
+        batch = self._batch
+        if batch is None:
+            batch = self._batch = _Batch(asyncio.get_running_loop().call_later(GATHERING_SECONDS, self._store))
+        if answer is not None:
+            batch.answers.append(answer)
+        batch.work.append(work)
+        batch.items.setdefault(finished, []).append(item)
+        batch.count += 1
         # With nothing left to ask, the caller waits for this one and has more only then.
-        self._ledger.put(answer, work, kept, at_once=not self._waiting)
+        if not self._waiting or batch.count >= self.endpoint.concurrency * _SHARE_GATHERED:
+            self._store()
+        await batch.stored.wait()
 
-    async def _answer(self, item: _Item) -> tuple[Answer | None, tuple[Work, ...]]:
+    def _store(self) -> None:
+        """Have the ledger keep what is gathered."""
+        batch, self._batch = self._batch, None
+        if batch is None:
+            return
+        batch.due.cancel()
+        loop = asyncio.get_running_loop()
+
+        def then(fault: BaseException | None) -> None:
+            for finished, items in batch.items.items():
+                finished.put(items if fault is None else fault)
+            if fault is None:
+                with contextlib.suppress(RuntimeError):  # the loop has ended, and all its workers with it
+                    loop.call_soon_threadsafe(batch.stored.set)
+
+        self._ledger.put(batch.answers, batch.work, then, at_once=True)
+
+    async def _answer(self, item: _Item) -> tuple[Answer | None, Work]:
         """Ask until an answer is sound, or it is plain that none will be: then the item's failure is set. With it, its last attempt's
         cost, which is not kept yet. Raises ModelError where all is in vain.
         """
@@ -318,12 +366,12 @@ class ChatModel:
             said, seconds, cost = await self._reply(item, call)
             if isinstance(said, Fault):
                 item.failure = Failure("permanent" if said.trouble == "rejected" else "exhausted", said.reason)
-                return None, (self._counted(item, said, said.trouble, seconds, cost),)
+                return None, self._counted(item, said, said.trouble, seconds, cost)
             item.failure, item.value = self._judged(said, call, item.shape)
             work = self._counted(item, said, item.failure.kind if item.failure else "answered", seconds, cost)
             if item.failure is None:
                 item.text = said.text or ""
-                return Answer(item.key, self.role, self.endpoint.model, item.text, work.tokens_in, work.tokens_out), (work,)
+                return Answer(item.key, self.role, self.endpoint.model, item.text, work.tokens_in, work.tokens_out), work
             if item.failure.kind == "truncated" and not widened and (room := self._wider(call, item.shape)) > call.sampling.max_tokens:
                 call = replace(call, sampling=call.sampling.model_copy(update={"max_tokens": room}))
                 widened = True
@@ -331,8 +379,8 @@ class ChatModel:
                 call = replace(call, messages=(*item.call.messages, *_correction(said.text or "", item.failure.reason)))
                 corrected = True
             else:
-                return None, (work,)
-            self._ledger.put(None, (work,))
+                return None, work
+            self._ledger.put((), (work,))
 
     def _judged(self, reply: Reply, call: Call, shape: Shape | None) -> tuple[Failure | None, Any]:
         """What is wrong with a reply, if anything, and its value."""
@@ -398,7 +446,7 @@ class ChatModel:
                     vain = said.reason
                 elif said.wait_seconds is not None:
                     self._not_before = max(self._not_before, now + wait)
-            self._ledger.put(None, (self._counted(item, said, said.trouble, now - began, cost),))
+            self._ledger.put((), (self._counted(item, said, said.trouble, now - began, cost),))
             if vain:
                 self._lost = ModelError(f"{self.name}: {vain}; what was answered so far is kept")
                 raise self._lost

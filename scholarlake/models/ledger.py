@@ -3,9 +3,9 @@
     models/ledger.sqlite    answers: text by key        work: a row for each attempt, batch of vectors, or count of cache hits
                             advances: money set aside (`purse.py`)
 
-A finished item and its cost are one transaction, on disk before the caller sees the answer. Items that finish within a twentieth
-of a second share one (group commit), so that durability costs at most twenty synchronisations a second, not one an item; the first after a
-pause, and one that somebody waits for, are written at once. Failures are in `work` and never in `answers`.
+A finished item and its cost are one transaction, on disk before the caller sees the answer. What nobody waits for is written within a
+twentieth of a second, what is waited for at once, with all that came while the last transaction was written (group commit): who puts
+much puts it together. Failures are in `work` and never in `answers`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import threading
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal
@@ -33,6 +34,7 @@ FORMAT = 1
 BUSY_SECONDS = 120.0  # how long a writer waits for the others
 GATHERING_SECONDS = 0.05  # between one transaction and the next, unless somebody waits for it
 KEYS_AT_ONCE = 500
+_ROWS_AT_ONCE = 64
 _FILE = "ledger.sqlite"
 Grouping = Literal["asset", "partition", "run", "role", "model", "day"]
 GROUPINGS: tuple[Grouping, ...] = ("asset", "partition", "run", "role", "model", "day")
@@ -135,25 +137,25 @@ class Ledger:
 
     def put(
         self,
-        answer: Answer | None,
-        work: Iterable[Work],
+        answers: Sequence[Answer],
+        work: Sequence[Work],
         then: Callable[[BaseException | None], object] | None = None,
         *,
         at_once: bool = False,
     ) -> None:
-        """Keep an answer and what it took, soon. `then` is called, in another thread, once that is on disk or has failed.
+        """Keep answers and what they took, soon. `then` is called, in another thread, once that is on disk or has failed.
 
         at_once: wait for no others to share the transaction.
         """
         with self._guard:
             if self._writer is None:
                 self._writer = _Writer(self.path, lambda: self._holder)
-            self._writer.put((answer, tuple(work), then), at_once)
+            self._writer.put((answers, work, then), at_once)
 
     def flush(self) -> None:
         """Return when all that was put is on disk. Raises LakeError where it can't be."""
         done: SimpleQueue[BaseException | None] = SimpleQueue()
-        self.put(None, (), done.put, at_once=True)
+        self.put((), (), done.put, at_once=True)
         fault = done.get()
         if fault is not None:
             raise _said(self.path, fault) from fault
@@ -211,7 +213,7 @@ class Ledger:
             raise _said(self.path, fault) from fault
 
 
-_Put = tuple[Answer | None, tuple[Work, ...], Callable[[BaseException | None], object] | None]
+_Put = tuple[Sequence[Answer], Sequence[Work], Callable[[BaseException | None], object] | None]
 
 
 class _Writer:
@@ -260,17 +262,27 @@ class _Writer:
 
 def _write(connection: sqlite3.Connection, items: Sequence[_Put], holder: Holder | None) -> None:
     now = time.time()
-    answers = [(one.key, one.role, one.model, one.text, one.tokens_in, one.tokens_out, now) for one, _, _ in items if one is not None]
+    answers = [(one.key, one.role, one.model, one.text, one.tokens_in, one.tokens_out, now) for some, _, _ in items for one in some]
     works = [(now, *_row(work)) for _, some, _ in items for work in some]
     if not answers and not works:
         return
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         # Another process may have been quicker: the first answer stays, so that nobody sees two.
-        connection.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", answers)
-        connection.executemany(f"INSERT INTO work VALUES ({', '.join('?' * 14)})", works)
+        _insert(connection, "INSERT OR IGNORE INTO answers VALUES ", answers)
+        _insert(connection, "INSERT INTO work VALUES ", works)
         if holder is not None:
             take_off(connection, holder.name, _costs(items))
+
+
+def _insert(connection: sqlite3.Connection, into: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Many rows by one statement. With one for each row, the threads of the process would take turns twice a row: SQLite runs a
+    statement outside of Python, and whoever waits goes first when it comes back.
+    """
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        part = rows[start : start + _ROWS_AT_ONCE]
+        marks = f"({', '.join('?' * len(part[0]))})"
+        connection.execute(into + ", ".join([marks] * len(part)), tuple(chain.from_iterable(part)))
 
 
 def _costs(items: Sequence[_Put]) -> Mapping[tuple[str, str], float]:
@@ -290,7 +302,8 @@ def _row(work: Work) -> tuple[Any, ...]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    statements = 4 * _ROWS_AT_ONCE  # that are kept ready: one for each number of rows
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=statements)
     connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk when it returns, in WAL mode too
     return connection
 

@@ -80,7 +80,7 @@ class MeteredEmbedder:
             usage, cost = answer.usage, self._cost(answer.usage.tokens)
             outcome = "answered" if answer.fault is None else answer.fault.verdict
             facts = (usage.requests, 0, usage.tokens, 0, now - began, cost)
-            self._ledger.put(None, (Work(self._tags, EMBEDDER, self.name, self._endpoint.model, outcome, *facts),))
+            self._ledger.put((), (Work(self._tags, EMBEDDER, self.name, self._endpoint.model, outcome, *facts),))
             self.tally.spent += Spent(*facts)
             if answer.fault is not None:
                 self.tally.failures[answer.fault.verdict] += 1

@@ -6,6 +6,7 @@ One attempt a call: the client's own retries are off. What does not belong here:
 
 from __future__ import annotations
 
+import asyncio
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,20 +17,26 @@ from scholarlake.models.config import ChatEndpoint
 from scholarlake.models.troubles import fault_of
 
 if TYPE_CHECKING:
+    import ssl
+
     import openai
 
 _FINISHES: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
 _CONNECT_SECONDS = 30.0  # hundreds that connect at once on a busy machine take their time
+_CONNECTIONS = 8
+"""Of one client. Its pool looks at each of them whenever a request begins or ends: many small pools are quicker than a large one."""
 
 
-def client_for(base_url: str, api_key: str, timeout_seconds: float, concurrency: int) -> openai.AsyncOpenAI:
-    """A client that keeps a connection for every request in flight, and retries nothing."""
+def client_for(
+    base_url: str, api_key: str, timeout_seconds: float, concurrency: int, verify: ssl.SSLContext | bool = True
+) -> openai.AsyncOpenAI:
+    """A client that keeps a connection for every request in flight, and retries nothing. verify: what a server's certificate must meet."""
     import httpx2
     import openai
 
     limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
     timeout = httpx2.Timeout(timeout_seconds, connect=min(_CONNECT_SECONDS, timeout_seconds), pool=None)
-    http = openai.DefaultAsyncHttpxClient(limits=limits, timeout=timeout)
+    http = openai.DefaultAsyncHttpxClient(limits=limits, timeout=timeout, verify=verify)
     return openai.AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=0, timeout=timeout, http_client=http)
 
 
@@ -40,31 +47,41 @@ class OpenAIChat:
         self._endpoint = endpoint
         self._base_url = base_url
         self._api_key = api_key
-        self._client: openai.AsyncOpenAI | None = None
+        self._clients: list[openai.AsyncOpenAI] = []
+        self._free: asyncio.LifoQueue[openai.AsyncOpenAI] = asyncio.LifoQueue()  # each as often as it has connections to spare
 
     def __repr__(self) -> str:
         return f"OpenAIChat({self._endpoint.model!r}, {self._base_url!r})"
 
     async def __aenter__(self) -> Self:
-        endpoint = self._endpoint
-        self._client = client_for(self._base_url, self._api_key, endpoint.timeout_seconds, endpoint.concurrency)
+        import httpx2
+
+        endpoint, verify = self._endpoint, httpx2.create_ssl_context()
+        for start in range(0, endpoint.concurrency, _CONNECTIONS):
+            connections = min(_CONNECTIONS, endpoint.concurrency - start)
+            client = client_for(self._base_url, self._api_key, endpoint.timeout_seconds, connections, verify)
+            self._clients.append(client)
+            for _ in range(connections):
+                self._free.put_nowait(client)
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._client is not None:
-            await self._client.close()
+        for client in self._clients:
+            await client.close()
 
     async def ask(self, call: Call) -> Reply | Fault:
         """One request."""
         import httpx2
 
-        assert self._client is not None
+        client = await self._free.get()
         try:
             # Past the client's own model of requests and answers: it takes two thirds of the time of all that is done here.
-            raw = await self._client.post("/chat/completions", body=self._asked(call), cast_to=httpx2.Response)
+            raw = await client.post("/chat/completions", body=self._asked(call), cast_to=httpx2.Response)
             return reply_of(orjson.loads(raw.content))
         except Exception as error:
             return fault_of(error, self._base_url, self._endpoint.timeout_seconds, self._api_key)
+        finally:
+            self._free.put_nowait(client)
 
     def _asked(self, call: Call) -> dict[str, Any]:
         sampling = call.sampling

@@ -5,8 +5,8 @@
 A plain server that answers at once runs in a process of its own. In turns, each in a fresh process, as many prompts are sent to it:
 
     layer   ChatModel.ask: looked up first, and each answer and its cost on disk before it is handed out
-    bare    as many coroutines as may be in flight, each sending one prompt after the other by the same client's `chat.completions.create`
-    lean    the same by the client's `post`, which the layer uses, too: what is left is what the layer itself costs
+    bare    as many coroutines as may be in flight, each sending one prompt after the other by one such client's `chat.completions.create`
+    lean    the same by the client's `post`, which the layer uses, too; it has several clients of few connections each, which is quicker
 
 Shown are the medians of the rounds, in prompts a second by the clock and by the processor's time of the asking process (all its threads;
 on few cores, or beside other work, the steadier of the two), and the memory of that process as it goes on. Exits with 1 where an answer

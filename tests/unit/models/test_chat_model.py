@@ -449,7 +449,7 @@ def test_what_is_under_way_counts_at_the_most_it_can_cost(tmp_path: Path) -> Non
 
 def test_what_the_run_has_spent_before_counts(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "models" / "ledger.sqlite")
-    ledger.put(None, [Work(TAGS, "extractor", "test", "m", "answered", cost=1.0)])
+    ledger.put([], [Work(TAGS, "extractor", "test", "m", "answered", cost=1.0)])
     ledger.close()
     with serving() as server, model(server.url, tmp_path, prices=PRICES, limit=1.0) as asked:
         with pytest.raises(BudgetSpent, match="has cost 1;"):

@@ -33,7 +33,7 @@ print("ready", flush=True)
 for number in range(count):
     key = f"{name}{number:014d}".encode()
     answer = Answer(key, "extractor", "m", f"{name} says {number}", 3, 2)
-    ledger.put(answer, [Work(Tags("facts", "00", name), "extractor", "e", "m", "answered", 1, 0, 3, 2, 0.5, 0.25)], told(key))
+    ledger.put([answer], [Work(Tags("facts", "00", name), "extractor", "e", "m", "answered", 1, 0, 3, 2, 0.5, 0.25)], told(key))
     if number % 50 == 49:
         ledger.flush()
 ledger.close()
@@ -48,7 +48,7 @@ def writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
 
 
 def put(ledger: Ledger, key: bytes, text: str) -> None:
-    ledger.put(Answer(key, "extractor", "m", text, 1, 1), ())
+    ledger.put([Answer(key, "extractor", "m", text, 1, 1)], ())
 
 
 def test_several_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_any_text_is_kept_as_it_is(tmp_path: Path) -> None:
 def test_unpriced_requests_are_counted_apart_from_free_ones(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     work = Work(Tags("a", "", "r"), "agent", "e", "m", "answered")
-    ledger.put(None, [work, Work(Tags("a", "", "r"), "agent", "e", "m", "answered", cost=0.0)])
+    ledger.put([], [work, Work(Tags("a", "", "r"), "agent", "e", "m", "answered", cost=0.0)])
     ledger.flush()
     (line,) = ledger.costs(["asset"])
     assert (line.requests, line.unpriced, line.cost) == (2, 1, 0.0)
