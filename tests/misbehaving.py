@@ -104,6 +104,8 @@ def answer_to(asked: Asked) -> str:
 
 def example(schema: Mapping[str, Any], text: str) -> Any:
     """A small value that a schema allows; strings say the text."""
+    if "const" in schema:
+        return schema["const"]
     if "enum" in schema:
         return schema["enum"][0]
     match schema.get("type"):

@@ -58,7 +58,6 @@ GATHERING_SECONDS = 0.02
 _SHARE_GATHERED = 1 / 16  # of all workers, no more wait for that: so many, at most, could ask and don't
 _SHOWN = 8_000  # characters of a wrong answer that the model is shown again
 _REASON = 200  # characters of a refusal that are kept
-_CHARACTERS_A_TOKEN = 16  # no tokenizer does better on JSON
 _TOKENS_A_MESSAGE = 16  # what a chat template puts around one, at most
 _PROMPTS = Path(__file__).parent / "prompt_texts"
 
@@ -139,6 +138,7 @@ class ChatModel:
         self._budgets = tuple(budgets)
         self._clock = clock or Clock()
         self._prices = endpoint.priced()
+        self._longest = endpoint.longest_answer()
         self._loop: _Loop | None = None
         self._engine: Engine | None = None
         self._waiting: deque[tuple[_Item, _Errand]] = deque()  # for a worker
@@ -232,11 +232,8 @@ class ChatModel:
     def _call(self, request: ChatRequest) -> tuple[Call, Shape | None]:
         sampling = self.sampling if request.sampling is None else request.sampling.over(self.sampling)
         shape = None if request.schema is None else shape_of(request.schema)
-        if shape is not None and shape.shortest > sampling.max_tokens * _CHARACTERS_A_TOKEN:
-            raise ModelError(
-                f"max_tokens of {sampling.max_tokens} can't hold even the shortest answer that the schema allows "
-                f"({shape.shortest} characters); raise max_tokens of {self.role}"
-            )
+        if shape is not None and (fault := shape.no_room(sampling.max_tokens, self._longest)) is not None:
+            raise ModelError(f"{self.role} asks {self.name}: {fault}")
         messages = tuple(one if one.content.isascii() else replace(one, content=_sendable(one.content)) for one in request.messages)
         return Call(messages, shape.schema if shape else None, sampling), shape
 
@@ -402,7 +399,7 @@ class ChatModel:
         """Room for an answer that was cut off: twice what it had, or all that its schema can take; within the endpoint's limit."""
         longest = shape.longest if shape is not None else None
         wanted = max(longest or 0, 2 * call.sampling.max_tokens)
-        return wanted if self.endpoint.max_output_tokens is None else min(wanted, self.endpoint.max_output_tokens)
+        return wanted if self._longest is None else min(wanted, self._longest)
 
     async def _reply(self, item: _Item, call: Call) -> tuple[Reply | Fault, float, float | None]:
         """What the endpoint says in the end, asked again as long as there is hope; the seconds and the cost of the last attempt.

@@ -42,7 +42,19 @@ def check(models: ModelsFile) -> Iterator[Finding]:
             fault = looked[name]
             if fault is None and binding.budget is not None and isinstance(endpoint, ChatEndpoint) and endpoint.priced() is None:
                 fault = f"role {role} has a budget, but endpoint {name} has no prices; give `prices` for it"
+            if fault is None and isinstance(endpoint, ChatEndpoint):
+                fault = _no_room(role, models.sampling(binding).max_tokens, endpoint, name)
             yield Finding(role, name, endpoint.model, fault)
+
+
+def _no_room(role: str, max_tokens: int, endpoint: ChatEndpoint, name: str) -> str | None:
+    """Why a role's answers might find no room. Schemas are looked at when they are asked for, before anything is sent."""
+    context, most = endpoint.context(), endpoint.max_output_tokens
+    if context is not None and max_tokens >= context:
+        return f"max_tokens of role {role} is {max_tokens}, but endpoint {name} takes {context} for prompt and answer together; lower it"
+    if most is not None and most < max_tokens:
+        return f"max_tokens of role {role} is {max_tokens}, but endpoint {name} gives an answer {most} (max_output_tokens); raise that"
+    return None
 
 
 def _fault(models: ModelsFile, endpoint: Endpoint | ChatEndpoint, name: str) -> str | None:

@@ -124,6 +124,14 @@ class ChatEndpoint(Section):
         """Everything of an endpoint that changes an answer; where it runs, how much at once and for what price does not."""
         return {"model": self.model, "revision": self.revision, "extra_body": self.extra_body}
 
+    def longest_answer(self) -> int | None:
+        """Tokens of the longest answer that it gives, as far as the file says."""
+        return min((limit for limit in (self.max_output_tokens, self.context()) if limit is not None), default=None)
+
+    def context(self) -> int | None:
+        """Tokens of prompt and answer together, as far as the file says."""
+        return self.llama.context_tokens if self.backend == "llama" and self.llama else self.vllm.max_model_len
+
     def priced(self) -> Prices | None:
         """Its prices; a model of one's own that this process starts costs nothing."""
         return self.prices or (None if self.backend == "openai" else Prices(input=0, output=0))

@@ -27,6 +27,7 @@ _UNSOUND = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")  # a
 _CONTAINERS = ("properties", "$defs", "patternProperties", "dependentSchemas")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SINGLES = ("items", "additionalProperties", "not", "if", "then", "else", "contains")
+_CHARACTERS_A_TOKEN = 16  # no tokenizer does better on JSON
 _SCALARS = {"null": (4, 4), "boolean": (4, 5)}  # characters of the shortest and the longest
 
 
@@ -50,6 +51,24 @@ class Shape:
             raise ModelError(f"the schema that a request asks for is none: {_short(fault.message)}") from fault
         self.shortest, self.longest = _bounds(self.schema, self.schema, 0)
         self._validator = _STRICT(self.schema, registry=Registry())  # an empty registry: a reference leads nowhere outside
+
+    def no_room(self, max_tokens: int, most: int | None) -> str | None:
+        """Why an answer might never be whole, in one line; None where each that the schema allows has room.
+
+        max_tokens: of the first try; most: of the second, after one that was cut off; none where that has no limit.
+        """
+        if self.shortest > max_tokens * _CHARACTERS_A_TOKEN:
+            return (
+                f"max_tokens of {max_tokens} can't hold even the shortest answer that the schema allows ({self.shortest} characters); "
+                "raise max_tokens"
+            )
+        room = None if most is None else max(most, max_tokens)
+        if room is None or self.longest is None or self.longest <= room:
+            return None
+        return (
+            f"the longest answer that the schema allows can take {self.longest} tokens, and {room} is all it can get; "
+            "raise max_output_tokens (and the context of the model), or allow shorter strings and lists"
+        )
 
     def parse(self, text: str) -> Any:
         """The value of an answer. Raises Invalid, with the first thing that is wrong."""

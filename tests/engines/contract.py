@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+from pydantic import ValidationError
+
+from scholarlake.errors import ModelError
 from scholarlake.lake.home import Lake
+from scholarlake.models.answers import embed_each
 from scholarlake.models.chat import ChatRequest, ChatResult, Message, Sampling, Tags
 from scholarlake.models.chat_model import ChatModel
 from scholarlake.models.config import ModelsFile
@@ -27,6 +32,8 @@ SCHEMA: dict[str, Any] = {
     "required": ["kind", "words", "count"],
 }
 LONGEST = 96  # characters of an answer to it, at most
+BLANKS: dict[str, Any] = {"type": "object", "properties": {"words": {"type": "string", "pattern": "^ {1900}$"}}, "required": ["words"]}
+"""What has a real model write white space, however good it is. The others are told by the prompt."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,52 @@ def test_an_answer_without_room_is_truncated_and_not_kept(back_end: BackEnd, tmp
         assert one.failure.kind == "truncated"
         assert one.spent.requests == 2
         assert one.text is None
+
+
+def test_white_space_without_end_is_no_answer_that_needs_more_room(back_end: BackEnd, tmp_path: Path) -> None:
+    lake = Lake.create(tmp_path, 1)
+    with back_end.model(lake) as asked:
+        (first,) = all_of(asked, [ask("Say nothing. [[blanks]]", schema=BLANKS, sampling=short(max_tokens=LONGEST))])
+        (again,) = all_of(asked, [ask("Say nothing. [[blanks]]", schema=BLANKS, sampling=short(max_tokens=LONGEST))])
+    for one in (first, again):
+        assert one.failure is not None
+        assert (one.failure.kind, one.failure.reason) == ("invalid", "it ends in white space without end")
+        assert (one.cached, one.spent.requests) == (False, 2)
+        assert one.spent.tokens_out <= 2 * LONGEST  # no more room was given
+
+
+def test_a_control_character_in_a_bounded_string_is_no_part_of_an_answer(back_end: BackEnd, tmp_path: Path) -> None:
+    """Engines let them pass, raw or escaped; here one is asked for."""
+    lake = Lake.create(tmp_path, 1)
+    schema = {"type": "object", "properties": {"words": {"const": "a\u0007b"}}, "required": ["words"]}
+    with back_end.model(lake) as asked:
+        found = [all_of(asked, [ask("Say it.", schema=schema, sampling=short(max_tokens=LONGEST))])[0] for _ in range(2)]
+    for one in found:
+        assert one.failure is not None
+        assert (one.failure.kind, one.value, one.cached, one.spent.requests) == ("invalid", None, False, 2)
+        assert "ontrol character" in one.failure.reason
+
+
+def test_a_schema_whose_longest_answer_finds_no_room_is_refused_before_anything_is_sent(back_end: BackEnd, tmp_path: Path) -> None:
+    lake = Lake.create(tmp_path, 1)
+    room = short(max_tokens=LONGEST // 2)
+    with back_end.model(lake, max_output_tokens=LONGEST - 40) as asked:
+        with pytest.raises(ModelError, match="longest answer that the schema allows") as raised:
+            all_of(asked, [ask("What does the paper find?", schema=SCHEMA, sampling=room)])
+        assert asked.tally.facts()["requests"] == 0
+    assert "\n" not in str(raised.value)
+
+
+def test_what_chats_does_not_embed_and_says_so(back_end: BackEnd) -> None:
+    """Vectors come from a server of their own."""
+    with pytest.raises(ValidationError, match="which chats"):
+        ModelsFile.model_validate({"roles": {"embedder": "here"}, "endpoints": {"here": back_end.endpoint}, "folder": back_end.folder})
+    if address := back_end.endpoint.get("base_url"):
+        embeds = {"backend": "openai", "model": back_end.endpoint["model"], "base_url": address, "dimension": 8, "attempts": 1}
+        models = ModelsFile.model_validate({"roles": {"embedder": "here"}, "endpoints": {"here": embeds}})
+        with pytest.raises(ModelError) as raised:
+            list(embed_each(models.embedder(), ["a text"]))
+        assert "\n" not in str(raised.value)
 
 
 def test_a_prompt_that_is_too_long_costs_itself_only(back_end: BackEnd, tmp_path: Path) -> None:

@@ -46,8 +46,9 @@ class LLM:
             text = one[-1]["content"] if len(one) < 3 else one[1]["content"]
             schema = params.structured_outputs.json if params.structured_outputs else None
             answer = f"re: {text}" if schema is None else json.dumps(example(schema, text))
+            words = ["{" + "\n" * 400, ""] if "[[blanks]]" in text else answer.split(" ")
             self._number += 1
-            self._requests[str(self._number)] = _Request(prompt, answer.split(" "), params.max_tokens)
+            self._requests[str(self._number)] = _Request(prompt, words, 1 if "[[blanks]]" in text else params.max_tokens)
             names.append(str(self._number))
         return names
 

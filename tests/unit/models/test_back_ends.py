@@ -13,7 +13,7 @@ from scholarlake.errors import ModelError
 from scholarlake.lake.home import Lake
 from tests.engines.contract import *  # noqa: F403
 from tests.engines.contract import BackEnd, all_of, ask, short
-from tests.misbehaving import MODEL, MOST_WORDS, serving
+from tests.misbehaving import MODEL, MOST_WORDS, Asked, Reply, error, obey, serving
 
 ROOT = Path(__file__).parents[3]
 
@@ -34,11 +34,15 @@ def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "tests" / "stand_ins"), str(ROOT)]))
 
 
+def chats_only(asked: Asked) -> Reply:
+    return error(404, "this server does not embed") if asked.path.endswith("/embeddings") else obey(asked)
+
+
 @pytest.fixture(params=["openai", "vllm", "llama"])
 def back_end(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, stand_ins: None) -> Iterator[BackEnd]:
     folder = tmp_path_factory.mktemp("models")
     if request.param == "openai":
-        with serving() as server:
+        with serving(chats_only) as server:
             yield BackEnd({"backend": "openai", "model": MODEL, "base_url": server.url}, folder, MOST_WORDS + 1)
     else:
         yield vllm(folder) if request.param == "vllm" else llama(folder)

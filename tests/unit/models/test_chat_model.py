@@ -17,6 +17,7 @@ from scholarlake.models.ledger import Ledger, Work
 from tests.misbehaving import Asked, Reply, error, obey, said, serving
 from tests.unit.models.asking import KEY, SCHEMA, TAGS, VirtualClock, model, request, results
 
+UNBOUNDED = {"type": "object", "properties": {"finding": {"type": "string"}}, "required": ["finding"]}
 PRICES = {"input": 10.0, "output": 100.0}
 
 
@@ -188,11 +189,11 @@ def test_an_answer_that_is_cut_off_twice_is_truncated_and_asked_no_more(tmp_path
     assert server.number == 2
 
 
-def test_more_room_is_what_the_schema_can_take_within_what_the_endpoint_allows(tmp_path: Path) -> None:
+def test_more_room_is_what_the_schema_can_take_or_what_the_endpoint_allows(tmp_path: Path) -> None:
     with serving() as server:
-        for limit in (None, 150, 100):
+        for limit, schema in ((None, SCHEMA), (150, UNBOUNDED), (100, UNBOUNDED)):
             with model(server.url, tmp_path, max_output_tokens=limit) as asked:
-                results(asked, [request("abstract [[length]]", schema=SCHEMA, sampling=Sampling(max_tokens=100))])
+                results(asked, [request("abstract [[length]]", schema=schema, sampling=Sampling(max_tokens=100))])
     # {"finding":"","count":} is 23 characters; 200 more for the finding and 2 for the count.
     assert [asked.body["max_tokens"] for asked in server.seen] == [100, 23 + 200 + 2, 100, 150, 100]
 
@@ -286,6 +287,20 @@ def test_max_tokens_that_can_hold_no_answer_is_said_before_anything_is_sent(tmp_
     with serving() as server, model(server.url, tmp_path) as asked, pytest.raises(ModelError, match="raise max_tokens"):
         results(asked, [request("abstract", schema=schema, sampling=Sampling(max_tokens=20))])
     assert server.number == 0
+
+
+@pytest.mark.parametrize("limit", [{"max_output_tokens": 224}, {"vllm": {"max_model_len": 224}}])
+def test_a_schema_whose_longest_answer_finds_no_room_is_said_before_anything_is_sent(tmp_path: Path, limit: dict[str, Any]) -> None:
+    with serving() as server:
+        with (
+            model(server.url, tmp_path, **limit) as asked,
+            pytest.raises(ModelError, match="can take 225 tokens, and 224 is all") as raised,
+        ):
+            results(asked, [request("abstract", schema=SCHEMA, sampling=Sampling(max_tokens=100))])
+        assert server.number == 0
+        with model(server.url, tmp_path, max_output_tokens=225) as asked:
+            assert results(asked, [request("abstract", schema=SCHEMA, sampling=Sampling(max_tokens=100))])[0].failure is None
+    assert "\n" not in str(raised.value)
 
 
 def test_a_schema_that_is_none_is_said_before_anything_is_sent(tmp_path: Path) -> None:

@@ -62,7 +62,12 @@ def test_an_endpoint_that_is_down_a_model_that_it_lacks_and_a_key_that_is_missin
     with serving() as server:
         said = check(write(tmp_path, {**CHAT, "base_url": server.url, "model": "gpt-9"}))
         assert said == f"endpoint here: the server at {server.url} does not have gpt-9; it has: {MODEL}"
-        assert "no prices" in check(write(tmp_path, {**CHAT, "base_url": server.url}, {"endpoint": "here", "budget": 1}))
+        there = {**CHAT, "base_url": server.url}
+        assert "no prices" in check(write(tmp_path, there, {"endpoint": "here", "budget": 1}))
+        long = {"endpoint": "here", "sampling": {"max_tokens": 4_096}}
+        assert "takes 4096 for prompt and answer together" in check(write(tmp_path, {**there, "vllm": {"max_model_len": 4_096}}, long))
+        assert "gives an answer 4000 (max_output_tokens)" in check(write(tmp_path, {**there, "max_output_tokens": 4_000}, long))
+        assert check(write(tmp_path, {**there, "max_output_tokens": 4_096}, long)) == ""
     assert "no role 'reader'" in _bad_role(tmp_path)
     assert "vllm is not installed" in check(write(tmp_path, {"backend": "vllm", "model": "m"}))
     assert "can't be run" in check(write(tmp_path, {"backend": "vllm", "model": "m", "vllm": {"python": "nowhere/python"}}))
