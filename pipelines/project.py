@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
+from dagster._core.instance.ref import InstanceRef
+from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
 
 from resources.lake import LakeResource
 from scholarlake.lake.home import DAGSTER
@@ -96,6 +98,8 @@ def prepare_home(home: Path) -> None:
 
 
 def open_instance(home: Path) -> dg.DagsterInstance:
-    """The instance of that home, as `dagster-webserver` would open it."""
+    """The instance of that home, as `dagster-webserver` would open it, but that what steps print is not captured: none does, and each
+    would start three processes to watch for it."""
     prepare_home(home)
-    return dg.DagsterInstance.from_config(str(home))
+    silent = {"module": NoOpComputeLogManager.__module__, "class": NoOpComputeLogManager.__name__}
+    return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(home), overrides={"compute_logs": silent}))
