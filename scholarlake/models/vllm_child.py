@@ -104,7 +104,8 @@ class Engine:
                 **asked["extra"],
             )
             names = self._llm.enqueue_chat([asked["messages"]], params, use_tqdm=False, chat_template_kwargs=asked["template"])
-            self._ids[names[0]] = asked["id"]
+            # What it answers with is the name without what it adds to make it unique.
+            self._ids[names[0].partition("-")[0]] = asked["id"]
         except Exception as fault:  # too long a prompt, a schema that the back end of structured output does not take…
             self._answer({"id": asked["id"], "error": one_line(fault)})
 
@@ -122,6 +123,8 @@ class Engine:
             self._tokens_out += tokens_out
             finish = made.finish_reason if made.finish_reason in ("stop", "length") else "stop"
             self._answer({"id": number, "text": made.text, "finish": finish, "tokens_in": tokens_in, "tokens_out": tokens_out})
+        if self._ids and not self._llm.llm_engine.has_unfinished_requests():  # else we would wait for them for ever
+            raise RuntimeError(f"vLLM has finished {len(self._ids)} requests that it gave no answer to")
 
     def _answer(self, message: dict[str, Any]) -> None:
         print(json.dumps(message), file=self._replies, flush=True)

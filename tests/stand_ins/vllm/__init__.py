@@ -1,7 +1,7 @@
 """In place of vLLM where there is none: the few names that the child process uses, computing a word a step for every request.
 
 So the process and all that speaks to it are tried without a model, an end of it in the middle of work included (a prompt that
-says DIE). `make test-engines` has the real one.
+says DIE), and a request that it loses (LOSE). `make test-engines` has the real one.
 """
 
 from __future__ import annotations
@@ -48,13 +48,17 @@ class LLM:
             answer = f"re: {text}" if schema is None else json.dumps(example(schema, text))
             words = ["{" + "\n" * 400, ""] if "[[blanks]]" in text else answer.split(" ")
             self._number += 1
-            self._requests[str(self._number)] = _Request(prompt, words, 1 if "[[blanks]]" in text else params.max_tokens)
-            names.append(str(self._number))
+            if "LOSE" not in prompt:
+                self._requests[str(self._number)] = _Request(prompt, words, 1 if "[[blanks]]" in text else params.max_tokens)
+            names.append(f"{self._number}-0a1b2c3d")  # as vLLM does, which speaks of it by the number alone from then on
         return names
 
     def abort_request(self, names: list[str]) -> None:
         for name in names:
             self._requests.pop(name, None)
+
+    def has_unfinished_requests(self) -> bool:
+        return bool(self._requests)
 
     def step(self) -> list[Any]:
         done = []

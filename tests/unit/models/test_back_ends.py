@@ -69,6 +69,13 @@ def test_an_engine_that_ends_before_it_has_answered_anything_is_given_up(tmp_pat
 
 
 @pytest.mark.usefixtures("stand_ins")
+def test_a_request_that_the_engine_loses_is_not_waited_for(tmp_path: Path) -> None:
+    lake = Lake.create(tmp_path / "lake", 1)
+    with vllm(tmp_path).model(lake, patience_seconds=0.2) as asked, pytest.raises(ModelError, match="gave no answer to"):
+        all_of(asked, [ask("LOSE this")])
+
+
+@pytest.mark.usefixtures("stand_ins")
 def test_a_request_that_hangs_in_the_engine_is_given_up_alone(tmp_path: Path) -> None:
     lake = Lake.create(tmp_path / "lake", 1)
     with vllm(tmp_path).model(lake, timeout_seconds=0.3, attempts=1) as asked:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,16 @@ def test_vllms_server_is_started_on_the_loopback_address_with_its_key_out_of_sig
         vllm_command(elsewhere, elsewhere.endpoints["here"], "here")
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """What is started hears signals, too, where these tests run under something that does not (nohup)."""
+    before = {one: signal.signal(one, signal.SIG_DFL) for one in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for one, handler in before.items():
+        signal.signal(one, handler)
+
+
+@pytest.mark.usefixtures("heard")
 def test_what_ends_the_command_ends_vllms_server(tmp_path: Path) -> None:
     """And no server without a command goes on, with a GPU's memory in its hands."""
     with socket.socket() as free:
@@ -147,6 +158,7 @@ def test_what_ends_the_command_ends_vllms_server(tmp_path: Path) -> None:
     process.stderr.close()
 
 
+@pytest.mark.usefixtures("heard")
 def test_a_gguf_file_is_served_until_it_is_interrupted(tmp_path: Path) -> None:
     root = Path(__file__).parents[3]
     (tmp_path / "small.gguf").write_bytes(b"GGUF")
