@@ -363,6 +363,9 @@ class ChatModel:
             said, seconds, cost = await self._reply(item, call)
             if isinstance(said, Fault):
                 item.failure = Failure("permanent" if said.trouble == "rejected" else "exhausted", said.reason)
+                if widened and said.trouble == "rejected":  # the prompt was fine: with so much room it takes more than the context
+                    reason = f"cut off, and {call.sampling.max_tokens} tokens are more than it may have: {said.reason}"
+                    item.failure = Failure("truncated", reason)
                 return None, self._counted(item, said, said.trouble, seconds, cost)
             item.failure, item.value = self._judged(said, call, item.shape)
             work = self._counted(item, said, item.failure.kind if item.failure else "answered", seconds, cost)

@@ -198,6 +198,17 @@ def test_more_room_is_what_the_schema_can_take_or_what_the_endpoint_allows(tmp_p
     assert [asked.body["max_tokens"] for asked in server.seen] == [100, 23 + 200 + 2, 100, 150, 100]
 
 
+def test_more_room_than_the_context_holds_leaves_the_answer_truncated(tmp_path: Path) -> None:
+    def behave(asked: Asked) -> Reply:
+        return error(400, "maximum context length is 150 tokens") if asked.body["max_tokens"] > 150 else obey(asked)
+
+    with serving(behave) as server, model(server.url, tmp_path) as asked:
+        (result,) = results(asked, [request("abstract [[length]]", sampling=Sampling(max_tokens=100))])
+    assert result.failure is not None
+    assert (result.failure.kind, result.failure.reason) == ("truncated", "cut off, and 200 tokens are more than it may have: too_long")
+    assert server.number == 2
+
+
 @pytest.mark.parametrize("command", ["refuse", "blocked"])
 def test_a_refusal_ends_it_after_one_call(tmp_path: Path, command: str) -> None:
     with serving() as server, model(server.url, tmp_path) as asked:
