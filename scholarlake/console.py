@@ -25,9 +25,10 @@ class _Console(Console):
 
     @property
     def size(self) -> ConsoleDimensions:
-        if self.is_terminal or os.environ.get("COLUMNS", "").isdigit():
-            return super().size
-        return ConsoleDimensions(_WITHOUT_END, 25)
+        columns = os.environ.get("COLUMNS", "")  # as it is now: rich would look once, when the module is loaded
+        if columns.isdigit():
+            return ConsoleDimensions(int(columns), 25)
+        return super().size if self.is_terminal else ConsoleDimensions(_WITHOUT_END, 25)
 
     @size.setter
     def size(self, new_size: tuple[int, int]) -> None:
