@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import dagster as dg
 
-from checks import corpus, dense, documents, publish, selection, serving, sources
+from checks import corpus, dense, documents, facts, publish, selection, serving, sources
 from checks.check import Check, checks_on
 from scholarlake.lake.stages import Settings
 
@@ -21,6 +21,7 @@ ALL_CHECKS: Mapping[str, tuple[Check, ...]] = {
     **serving.CHECKS,
     **documents.CHECKS,
     **selection.CHECKS,
+    **facts.CHECKS,
     **publish.CHECKS,
 }
 """Asset → its checks, in the order of the graph."""

@@ -5,6 +5,7 @@ Every function takes plain numbers and returns a PNG of at most some 100 KB. Wha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -190,9 +191,6 @@ def shard_sizes(sizes: Mapping[str, int], *, what: str = "papers") -> bytes:
     return _png(figure)
 
 
-# -- the style -------------------------------------------------------------------------------------------------------
-
-
 def documents_by_format(counts: Mapping[str, int]) -> bytes:
     """Documents by the format of their files."""
     return _bars(counts, f"{sum(counts.values()):,} documents by format", "documents", BLUE)
@@ -217,6 +215,22 @@ def sentences_per_document(counts: ArrayLike) -> bytes:
     axes.yaxis.set_major_formatter(_thousands())
     axes.grid(True, axis="y")
     return _png(figure)
+
+
+def facts_by_type(counts: Mapping[str, int]) -> bytes:
+    """Facts by the kind of statement that they are."""
+    return _bars(
+        {name.replace("_", " "): count for name, count in counts.items()}, f"{sum(counts.values()):,} facts by type", "facts", BLUE
+    )
+
+
+def quantities_by_unit(units: Sequence[str | None]) -> bytes:
+    """Quantities by what they are counted or measured in; None is a number without unit."""
+    counts = Counter("no unit" if unit is None else unit for unit in units)
+    return _bars(counts, f"{len(units):,} quantities by unit", "quantities", ORANGE)
+
+
+# -- the style -------------------------------------------------------------------------------------------------------
 
 
 def _canvas(width: float, height: float) -> tuple[Figure, Axes]:

@@ -91,6 +91,16 @@ class Documents(Section):
     max_bytes: int = Field(256 << 20, ge=1 << 10, description="a larger file, uncompressed, is listed and not read")
 
 
+class Knowledge(Section):
+    """How facts are read out of documents."""
+
+    facts_of_full_text: int = Field(30, ge=1, description="most facts of a paper by rules, where its full text is there; the most telling")
+    facts_of_abstract: int = Field(8, ge=1, description="most facts of a paper by rules, where only its abstract is there")
+    window_characters: int = Field(6_000, ge=500, description="characters of sentences that the extractor is shown at once")
+    facts_at_once: int = Field(8, ge=1, description="most facts that the extractor is asked for at once")
+    votes: int = Field(3, ge=1, description="verdicts of the verifier on each fact")
+
+
 class Schedules(Section):
     """When refreshes run by themselves, once switched on. Cron, UTC."""
 
@@ -118,6 +128,7 @@ class Profile(Section):
     spending: Spending = Spending()  # type: ignore[call-arg]
     retention: Retention = Retention()  # type: ignore[call-arg]
     documents: Documents = Documents()  # type: ignore[call-arg]
+    knowledge: Knowledge = Knowledge()  # type: ignore[call-arg]
     schedules: Schedules = Schedules()  # type: ignore[call-arg]
     watching: Watching = Watching()  # type: ignore[call-arg]
 

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import orjson
 
 from scholarlake.errors import LakeError
-from scholarlake.lake.hashing import digest
+from scholarlake.lake.hashing import digest, file_checksum
 from scholarlake.profile import Profile
 
 PART, SHARD, COLLECTION = "dump_part", "shard", "collection"
+
+#: Data that facts depend on as they do on code: what wordings say of sentences, and what each role is asked.
+_KNOWLEDGE = Path(__file__).resolve().parents[1] / "knowledge"
+_DATA_OF_FACTS = {"cues": "cues.yaml", "extractor": "prompts/extract.j2", "verifier": "prompts/verify.j2"}
 
 #: The kinds of partitions that come and go with the sources, and the observed asset whose partitions say which there are.
 OBSERVED_BY = {PART: "oag_dump", COLLECTION: "collection_file"}
@@ -61,6 +66,11 @@ class Stage:
     def code_version(self, settings: Settings) -> str:
         chosen = self.settings(settings)
         return self.version if chosen is None else f"{self.version}-{digest([_canonical(chosen)])[:12]}"
+
+
+def _is_at_work(name: str, settings: Settings) -> bool:
+    """Whether facts are made with that data: prompts of roles that are bound, cues where no extractor is."""
+    return name in settings.roles if name != "cues" else "extractor" not in settings.roles
 
 
 def _canonical(value: Any) -> str:
@@ -399,6 +409,32 @@ STAGES: dict[str, Stage] = {
             ),
         ),
         Stage(
+            "facts",
+            "knowledge",
+            "L1: what every document states, with its conditions, its numbers and the sentences that say it; beside it `fact_rejects`, "
+            "what was proposed and is no fact, and `fact_sources`, how each document was read.",
+            deps=("documents", "sentences"),
+            partitions=SHARD,
+            tables=("facts", "fact_rejects", "fact_sources"),
+            kinds=("python", "deltalake"),
+            settings=lambda settings: {
+                "knowledge": settings.profile.knowledge.model_dump(),
+                "roles": {role: settings.roles[role] for role in ("extractor", "verifier", "adjudicator") if role in settings.roles},
+                "data": {name: file_checksum(_KNOWLEDGE / path) for name, path in _DATA_OF_FACTS.items() if _is_at_work(name, settings)},
+            },
+            blocking=(
+                "facts_contract",
+                "fact_rejects_contract",
+                "fact_sources_contract",
+                "every_document_is_read",
+                "every_fact_is_accounted_for",
+                "evidence_resolves",
+                "evidence_is_as_it_was",
+                "numbers_stand_in_evidence",
+                "verification_follows_from_votes",
+            ),
+        ),
+        Stage(
             "release",
             "publish",
             "A manifest that pins every table's version and every index's checksum: what readers read.",
@@ -419,6 +455,7 @@ STAGES: dict[str, Stage] = {
                 "collections",
                 "documents",
                 "sentences",
+                "facts",
             ),
             kinds=("json",),
         ),

@@ -14,7 +14,15 @@ import polars as pl
 from scholarlake.lake.contracts import TABLES, Column, Table
 from scholarlake.lake.stages import STAGES
 
-_SIMPLE = {pl.String: "text", pl.Int64: "long", pl.Int32: "int", pl.Boolean: "boolean", pl.Float32: "float", pl.Float64: "double"}
+_SIMPLE = {
+    pl.String: "text",
+    pl.Int64: "long",
+    pl.Int32: "int",
+    pl.Boolean: "boolean",
+    pl.Float32: "float",
+    pl.Float64: "double",
+    pl.Datetime: "timestamp",
+}
 
 _HEAD = """# Tables
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
+from scholarlake.knowledge.facts import source_hash
+from scholarlake.knowledge.objects import evidence_hash
 from scholarlake.lake import delta
 from scholarlake.lake.contracts import table
 from scholarlake.lake.hashing import stable_key, text_hash
@@ -35,6 +37,8 @@ RECORDS = {
 VERSION, WORK, NOTICE = "p5", "p4", "p3"  # a preprint of p4 that p3 says was withdrawn
 EDGES = [("p1", "p3"), ("p4", "p3"), ("p5", "p3"), ("p4", "p1")]
 _PAIR = {"release": "r0002", "previous": "r0001", "table": "papers"}
+SENTENCE = "This sentence has 37 words."
+FACT = f"fact-{'0' * 32}"
 NOT_EMBEDDED = "p5"
 # name, method, role, members with their topics
 COLLECTIONS = [("some", "conditions", "member", [("p4", None), ("p1", None)]), ("by-topic", "topics", "quota", [("p3", "t"), ("p4", "u")])]
@@ -177,6 +181,7 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
         "release_changes": frame_of("release_changes", [{**_PAIR, "change": "went", "key": "p0", "place": 1}]),
         "release_change_counts": frame_of("release_change_counts", [{**_PAIR, "went": 1, "fields": [{"name": "title", "rows": 1}]}]),
         **_documents(shard),
+        **_facts(shard),
         "faiss_ids": frame_of("faiss_ids", [{"paper_id": p, "shard": shard[p], "faiss_id": ids[p]} for p in papers]),
         "collections": frame_of(
             "collections",
@@ -199,8 +204,8 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
 def _documents(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
     """A file whose one document is p1's text, of a single sentence."""
     file = {"file": "p1.txt", "position": 0, "bucket": "00", "checksum": "0" * 32, "content_hash": text_hash("text"), "format": "text"}
-    text = {"text": "A sentence.", "characters": 11, "sentences": 1, "extent": "full_text"}
-    span = {"start": 0, "end": 11}
+    text = {"text": SENTENCE, "characters": len(SENTENCE), "sentences": 1, "extent": "full_text"}
+    span = {"start": 0, "end": len(SENTENCE)}
     blocks = [{"kind": "paragraph", "sections": [], "label": None, **span, "sentences": [span]}]
     paper = {"paper_id": "p1", "shard": shard["p1"]}
     rows: dict[str, dict[str, object]] = {
@@ -210,6 +215,28 @@ def _documents(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
         "fulltexts": {**file, **text, **paper, "rule": "id"},
         "documents": {**file, **text, **paper, "method": "text", "blocks": blocks},
         "sentences": {**file, **text, **paper, **span, "sentence_id": "p1:0", "n": 0, "block": 0, "kind": "paragraph"},
+    }
+    return {name: frame_of(name, [{key: row[key] for key in row if key in table(name).columns}]) for name, row in rows.items()}
+
+
+def _facts(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
+    """One fact of the one document, and one that was refused."""
+    of = {"paper_id": "p1", "shard": shard["p1"], "n": 0, "method": "extractive"}
+    seen = source_hash(text_hash("text"), None, "full_text")
+    fact = {"type": "finding", "study_type": "quantitative", "subject": "sentence", "statement": SENTENCE, "evidence": ["p1:0"]}
+    quantities = [{"value": "37", "number": 37.0, "unit": "words", "metric": None, "comparator": None}]
+    counts = {"sentences": 1, "candidates": 2, "facts": 1, "rejects": 1}
+    rows: dict[str, dict[str, object]] = {
+        "facts": {
+            **of,
+            **fact,
+            "fact_id": FACT,
+            "quantities": quantities,
+            "evidence_hash": evidence_hash([SENTENCE]),
+            "verification": "unchecked",
+        },
+        "fact_rejects": {**of, "reason": "no_evidence", "detail": "no sentence is cited", "candidate": "{}"},
+        "fact_sources": {**of, **counts, "content_hash": seen, "study_type": "quantitative"},
     }
     return {name: frame_of(name, [{key: row[key] for key in row if key in table(name).columns}]) for name, row in rows.items()}
 

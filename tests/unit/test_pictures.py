@@ -32,6 +32,10 @@ CASES: dict[str, Callable[[], bytes]] = {
     "outcomes": lambda: pictures.documents_by_outcome({"taken": 5, "not_in_corpus": 100_000}),
     "sentences": lambda: pictures.sentences_per_document(DRAWN.integers(1, 900, 5_000)),
     "no sentences": lambda: pictures.sentences_per_document([]),
+    "facts": lambda: pictures.facts_by_type({"finding": 12_000, "method_description": 3}),
+    "no facts": lambda: pictures.facts_by_type({}),
+    "quantities": lambda: pictures.quantities_by_unit([None, "%", "%", "GeV", "$x patients"] * 9 + [f"unit {i}" for i in range(40)]),
+    "no quantities": lambda: pictures.quantities_by_unit([]),
     "sizes": lambda: pictures.shard_sizes({"00": 3, "01": 0}),
 }
 

@@ -1,0 +1,261 @@
+"""What a sentence is about, as its paper calls it: the authors, pronouns and "the method" traced to what they stand for.
+
+What does not belong here: what is said of the subject (`extractive`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scholarlake.knowledge.cues import lexicon
+from scholarlake.knowledge.grammar import Phrase, Token, clause_at, head_of, is_author, noun_phrase, tokens_of, words_of
+from scholarlake.knowledge.objects import Source
+
+_NAME = r"(?:[A-Z][\w+*-]*[A-Z0-9][\w+*-]*|[A-Z]{2,}[\w-]*)"
+_QUOTES = r"[\"“”‘’'`]*"
+_TITLE_NAME = re.compile(rf"^(?P<name>{_NAME}(?: {_NAME})?)\s?[:–—-]\s")
+_CALLED = re.compile(
+    r"\b(?:(?:we|which we|that we|I)\s(?:\w+\s)?(?:call|term|name|dub)|called|named|termed|dubbed|refer(?:red)? to (?:it )?as|coined)\s"
+    rf"(?:the |by |as )?{_QUOTES}(?P<name>{_NAME})"
+)
+_MAKERS = (
+    r"\b(?:[Ww]e|I|[Tt]his (?:paper|article|study|work))\s(?:\w+\s)?"
+    r"(?:propose|present|introduce|develop|describe|design|built?|release|implement)(?:s|ed)?\s"
+)
+_MADE = re.compile(rf"{_MAKERS}(?:here\s)?{_QUOTES}(?P<name>{_NAME})\b(?=[,(:]| an? | the |\s?[-–—])")
+_MADE_SHORT = re.compile(rf"{_MAKERS}[^.;]{{3,120}}?\((?P<name>{_NAME})\)")
+_LEADING = re.compile(
+    r"^(?:(?:(?:a )?notes? on|on|some (?:notes|remarks|comments) on|remarks? on|comments? (?:on|about)|towards?|(?:an? )?introduction to|"
+    r"aspects of|studies (?:of|in|on)|more (?:on|about)|lectures? on|(?:a )?review of|topics in|progress in|the case (?:of|for)|about|new)"
+    r"\s+)+(?:the\s+|an?\s+)?",
+    re.IGNORECASE,
+)
+_SINGULAR_PRONOUNS, _PLURAL_PRONOUNS = frozenset(("it", "its")), frozenset(("they",))
+_LONGEST = 14  # words of a subject
+_MOST_BACK = 3  # sentences
+
+
+@dataclass(frozen=True)
+class Read:
+    """A sentence whose words are known."""
+
+    n: int
+    text: str
+    tokens: Sequence[Token]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a statement is about. sentences: places of those that name it, where the statement's own does not. is_topic: it is only what
+    the paper as a whole is about."""
+
+    text: str
+    sentences: tuple[int, ...] = ()
+    is_topic: bool = False
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a paper is about. topic: by its title; name: of the method or system that it makes, with the sentence that names it."""
+
+    topic: str | None
+    name: str | None = None
+    named_in: int | None = None
+
+
+def names_of(source: Source) -> Names:
+    """What the paper is about, and the name of what it makes."""
+    title = source.title or ""
+    found = _TITLE_NAME.match(title)
+    topic = topic_of(title[found.end() :] if found else title)
+    if found:
+        name = found["name"]
+        return Names(topic or name, name, next((s.n for s in source.sentences[:40] if name in s.text), None))
+    for pattern in (_MADE, _MADE_SHORT, _CALLED):
+        for sentence in source.sentences[:40]:
+            made = pattern.search(sentence.text)
+            if made is not None and lexicon().own.search(sentence.text):
+                return Names(topic, made["name"], sentence.n)
+    return Names(topic)
+
+
+def topic_of(title: str) -> str | None:
+    """The noun phrase that a title is about; None where it has none."""
+    title = title.strip().rstrip(".?!")
+    lead = _LEADING.match(title)
+    begin = lead.end() if lead else 0
+    # Capitals of a title are no sign of names.
+    plain = re.sub(r"(?<![\w-])[A-Z](?=[a-z]+(?![\w]*[A-Z]))", lambda found: found.group().lower(), title)
+    tokens = tokens_of(plain)
+    start = next((at for at, token in enumerate(tokens) if token.start >= begin), 0)
+    clause = clause_at(tokens, start)
+    verb = clause.verb if clause is not None and tokens[clause.verb].tag in ("VVZ", "VBZ", "VBB", "VVD", "VM0") else None
+    phrase = noun_phrase(tokens, start, verb) if verb is not None else None
+    if phrase is None:
+        rest = re.split(r"[:;?]\s|\.\s(?=[A-Z])|\s[-–—]+\s", title[begin:])[0].strip()
+        return rest or title or None
+    return title[tokens[phrase.start].start : tokens[phrase.end - 1].end]
+
+
+def subject_of(read: Read, before: Sequence[Read], names: Names) -> Subject | None:
+    """What a sentence is about; None where that can't be told. before: the sentences right before it, nearest last."""
+    return _subject(read, 0, before, names, 0)
+
+
+def _subject(read: Read, begin: int, before: Sequence[Read], names: Names, depth: int) -> Subject | None:
+    tokens = read.tokens
+    clause = clause_at(tokens, begin)
+    if clause is None or depth > 3:
+        return None
+    first = tokens[clause.subject.start]
+    said = _that_clause(tokens, clause.after)
+    if any(is_author(token) for token in tokens[clause.subject.start : min(clause.verb, clause.subject.start + 4)]):
+        if said is not None:
+            return _subject(read, said, before, names, depth + 1) or _topic(names)
+        return _object(read, clause.after, before, names) or _topic(names)
+    if first.tag == "EX0":
+        return _object(read, clause.after, before, names)
+    word = first.text.lower()
+    if word in _SINGULAR_PRONOUNS and said is not None:
+        return _subject(read, said, before, names, depth + 1)  # "It is shown that"
+    if word == "it" and clause.after + 1 < len(tokens) and tokens[clause.after].tag == "AJ0" and tokens[clause.after + 1].tag == "TO0":
+        return _object(read, clause.after + 3, before, names)  # "It is possible to obtain"
+    if clause.verb - clause.subject.start == 1 and (word in _SINGULAR_PRONOUNS or word in _PLURAL_PRONOUNS):
+        return _antecedent(before, word in _PLURAL_PRONOUNS, names)
+    if clause.verb - clause.subject.start == 1 and word in lexicon().words["pointing"]:
+        return None
+    phrase = noun_phrase(tokens, clause.subject.start, clause.verb)
+    if phrase is None:
+        return None
+    head = head_of(tokens, phrase)
+    if said is not None and tokens[clause.verb].tag in ("VBZ", "VBD") and said == clause.after + 1:
+        return _subject(read, said, before, names, depth + 1) or _resolved(read, phrase, before, names)  # "A by-product is that"
+    if head in lexicon().generic["outcome"] or head in lexicon().generic["paper"]:
+        if said is not None:
+            return _subject(read, said, before, names, depth + 1) or _topic(names)
+        if not _has_content(tokens, phrase):
+            if tokens[clause.verb].text.lower() in lexicon().words["saying"]:
+                return _object(read, clause.after, before, names) or _topic(names)
+            return _topic(names)
+    if phrase.end < clause.verb and not _has_content(tokens, phrase) and clause.verb - phrase.start <= _LONGEST:
+        longer = Phrase(phrase.start, clause.verb)  # what follows the noun says which: "the parameter characterizing the vacuum"
+        if tokens[phrase.end].tag in ("VVG", "VVN", "DTQ", "CJT", "AJ0", "PRP", "VVD") and _has_content(tokens, longer):
+            return Subject(words_of(read.text, tokens, longer))
+    return _resolved(read, phrase, before, names)
+
+
+def _that_clause(tokens: Sequence[Token], after: int) -> int | None:
+    """The place behind "that", "how" or "why" where a verb of saying is followed by what is said."""
+    for place in range(after, min(len(tokens), after + 5)):
+        word = tokens[place].text.lower()
+        if word == "that" and place + 1 < len(tokens):
+            return place + 1
+        if word in ("how", "why") and place == after:
+            return place + 1
+        if tokens[place].is_noun and word not in lexicon().words["told"]:
+            return None
+        if word in ",;.":
+            return None
+    return None
+
+
+def _object(read: Read, after: int, before: Sequence[Read], names: Names) -> Subject | None:
+    """What stands behind the verb."""
+    tokens = read.tokens
+    at = after
+    if at < len(tokens) and tokens[at].text.lower() in ("able", "unable", "led"):  # "we are able to construct"
+        at += 1
+        while at < len(tokens) and tokens[at].tag in ("TO0", "VVI", "VVB", "AV0"):
+            at += 1
+    while at < len(tokens) and (tokens[at].tag in ("AV0", "AVP", "PRP", "AT0", "DPS", "DT0") or tokens[at].text in "`'\"“"):
+        at += 1
+    while at > after and tokens[at - 1].text in "`'\"“":
+        at -= 1
+    phrase = noun_phrase(tokens, at)
+    if phrase is None or phrase.start > at + 2:
+        return None
+    return _resolved(read, phrase, before, names)
+
+
+def _resolved(read: Read, phrase: Phrase, before: Sequence[Read], names: Names) -> Subject | None:
+    """The phrase itself where it says what it is about, else what it stands for."""
+    tokens = read.tokens
+    if _has_content(tokens, phrase):
+        return Subject(re.sub(r"^\\[a-z]+\s+", "", words_of(read.text, tokens, phrase)).strip("\"'`“”‘’{} "))
+    head = head_of(tokens, phrase)
+    generic = lexicon().generic
+    if names.name is not None and head.rstrip("s") in lexicon().words["named"]:
+        return Subject(names.name, () if names.name in read.text else _at(names.named_in, read))
+    if head in generic["thing"] and phrase.start > 0 and tokens[phrase.start - 1].text.lower() in lexicon().words["definite"]:
+        for earlier in reversed(before[-_MOST_BACK:]):
+            found = _phrase_of(earlier.tokens, head)
+            if found is not None:
+                return Subject(words_of(earlier.text, earlier.tokens, found), (earlier.n,))
+    return _topic(names)
+
+
+def _phrase_of(tokens: Sequence[Token], head: str) -> Phrase | None:
+    """The noun phrase of an earlier sentence with that head and with words of its own."""
+    stem = head.rstrip("s")
+    for at, token in enumerate(tokens):
+        if token.is_noun and token.text.lower().rstrip("s") == stem:
+            begin = at
+            while begin > 0 and tokens[begin - 1].tag in ("AJ0", "AJC", "NN1", "NP0", "NN2", "VVN", "VVG", "CRD", "ORD", "NN0"):
+                begin -= 1
+            phrase = noun_phrase(tokens, begin)
+            if phrase is None or head_of(tokens, phrase).rstrip("s") != stem:
+                continue
+            behind = next((place for place in range(at + 1, phrase.end) if tokens[place].tag == "PRP"), phrase.end)
+            own = Phrase(phrase.start, behind if tokens[behind - 1].is_noun else at + 1)  # "the groups with respect to age" are just groups
+            if _has_content(tokens, own):
+                return own
+    return None
+
+
+def _antecedent(before: Sequence[Read], plural: bool, names: Names) -> Subject | None:
+    """What "it" or "they" of a sentence stands for: the subject of the one before, or what its authors deal with, if the number fits."""
+    if not before:
+        return None
+    last = before[-1]
+    clause = clause_at(last.tokens)
+    if clause is None:
+        return None
+    authors = any(is_author(token) for token in last.tokens[clause.subject.start : clause.verb])
+    begin = clause.after if authors else clause.subject.start
+    if authors and _that_clause(last.tokens, clause.after) is not None:
+        return None
+    phrase = noun_phrase(last.tokens, begin, None if authors else clause.verb)
+    if phrase is None or not _has_content(last.tokens, phrase):
+        return None
+    head = head_of(last.tokens, phrase)
+    tags = {token.tag for token in last.tokens[phrase.start : phrase.end] if token.text.lower() == head}
+    if ("NN2" in tags) != plural:
+        return None
+    return Subject(words_of(last.text, last.tokens, phrase), (last.n,))
+
+
+def _has_content(tokens: Sequence[Token], phrase: Phrase) -> bool:
+    """Whether any word of a phrase says what it is about."""
+    generic = lexicon().generic_nouns
+    for token in tokens[phrase.start : phrase.end]:
+        word = token.text.lower()
+        if (
+            word in generic
+            or word in lexicon().words["bare"]
+            or word in lexicon().words["pointing"]
+            or not any(sign.isalnum() for sign in word)
+        ):
+            continue
+        if token.is_noun or (token.tag in ("AJ0", "VVG", "VVN", "UNC", "ZZ0") and len(word) > 3):
+            return True
+    return False
+
+
+def _topic(names: Names) -> Subject | None:
+    return None if names.topic is None else Subject(names.topic, is_topic=True)
+
+
+def _at(n: int | None, read: Read) -> tuple[int, ...]:
+    return () if n is None or n == read.n else (n,)

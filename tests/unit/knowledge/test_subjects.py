@@ -1,0 +1,89 @@
+"""What a sentence is about: authors, pronouns and "the method" traced to what they stand for."""
+
+from __future__ import annotations
+
+import pytest
+
+from scholarlake.knowledge.grammar import tokens_of
+from scholarlake.knowledge.subjects import Names, Read, Subject, names_of, subject_of, topic_of
+from tests.unit.knowledge.papers import source
+
+NAMES = Names("Sorting of sparse graphs")
+
+
+def subject(*texts: str, names: Names = NAMES) -> Subject | None:
+    """The subject of the last sentence, behind the others."""
+    *before, last = [Read(n, text, tokens_of(text)) for n, text in enumerate(texts)]
+    return subject_of(last, before, names)
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("The Casimir energy of a sphere is finite.", "Casimir energy of a sphere"),
+        ("We construct a bicovariant calculus on the plane.", "bicovariant calculus on the plane"),
+        ("We show that the spin chain is integrable.", "spin chain"),
+        ("It is proved that every planar map has a root.", "planar map"),
+        ("These results suggest that telomere length shortens with age.", "telomere length"),
+        ("There is a critical point at the origin.", "critical point at the origin"),
+        ("It is possible to obtain the sparse Hessian exactly.", "sparse Hessian"),
+        ("In this paper we are able to solve the Dirac equation.", "Dirac equation"),
+        ("The parameter characterizing the vacuum is small.", "parameter characterizing the vacuum"),
+        ("A by-product is that the Wilson loop vanishes.", "Wilson loop"),
+    ],
+)
+def test_a_sentence_is_about_what_it_says_something_of(text: str, about: str) -> None:
+    assert subject(text) == Subject(about)
+
+
+def test_results_and_papers_stand_for_what_the_paper_is_about() -> None:
+    assert subject("The results agree with those of others.") == Subject("Sorting of sparse graphs", is_topic=True)
+    assert subject("Our paper closes a gap.") == Subject("Sorting of sparse graphs", is_topic=True)
+
+
+def test_a_pronoun_stands_for_the_subject_before_it_and_cites_that_sentence() -> None:
+    assert subject("The dilaton potential is flat.", "It vanishes at infinity.") == Subject("dilaton potential", (0,))
+    assert subject("We study the sparse solvers.", "They converge quickly.") == Subject("sparse solvers", (0,))
+
+
+def test_a_pronoun_of_another_number_or_without_a_sentence_before_it_stands_for_nothing() -> None:
+    assert subject("The dilaton potential is flat.", "They vanish at infinity.") is None
+    assert subject("It vanishes at infinity.") is None
+    assert subject("The dilaton is light.", "This follows at once.") is None
+
+
+def test_the_model_is_the_one_that_was_told_of() -> None:
+    assert subject("We study the Potts model in two dimensions.", "The model is critical.") == Subject("Potts model", (0,))
+
+
+def test_the_method_is_what_the_paper_calls_it() -> None:
+    paper = source("Sorting is slow.", "We present QuickTree, a method for graphs.", "The method is fast.", title="Sorting")
+    names = names_of(paper)
+    assert (names.name, names.named_in) == ("QuickTree", 1)
+    assert subject("Graphs are large.", "More is known.", "The method is fast.", names=names) == Subject("QuickTree", (1,))
+
+
+@pytest.mark.parametrize(
+    ("title", "sentence", "name"),
+    [
+        ("DeepSort: a net that sorts", "Nothing.", "DeepSort"),
+        ("A net that sorts", "We propose a sorting transformer (STRAW).", "STRAW"),
+        ("A net that sorts", "Our net, called SortNet, is small.", "SortNet"),
+        ("A net that sorts", "The net is small.", None),
+    ],
+)
+def test_a_paper_names_what_it_makes(title: str, sentence: str, name: str | None) -> None:
+    assert names_of(source(sentence, title=title)).name == name
+
+
+@pytest.mark.parametrize(
+    ("title", "topic"),
+    [
+        ("On the Casimir Effect in Two Dimensions", "Casimir Effect in Two Dimensions"),
+        ("Elevated Sugar Reduces Growth in Yeast", "Elevated Sugar"),
+        ("Serum Based Diagnosis of Asthma: A Pilot Study", "Serum Based Diagnosis of Asthma"),
+        ("", None),
+    ],
+)
+def test_the_topic_is_what_a_title_is_about(title: str, topic: str | None) -> None:
+    assert topic_of(title) == topic
