@@ -167,10 +167,11 @@ def test_readings_come_for_every_source_and_depend_on_no_other() -> None:
     assert len({fact.fact_id for one in forth.values() for fact in one.facts}) == 3
 
 
-WORDS = st.sampled_from(
-    "we the a brane branes gauge theory show shows that is are in of with for 12 % p < 0.01 (n = 5) $x=2$ it they this if when found using and"
-    " large N limit patients GeV 3-fold ; , . — [4] “ ” significant results mass model".split()
+VOCABULARY = (
+    "we the a brane branes gauge theory show shows that is are in of with for 12 % p < 0.01 (n = 5) $x=2$ it they this if when found "
+    "using and large N limit patients GeV 3-fold ; , . — [4] “ ” significant results mass model"
 )
+WORDS = st.sampled_from(VOCABULARY.split())
 
 
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=25).map(" ".join), min_size=1, max_size=6))
