@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from assets.stage import Made, Step, makes
 from scholarlake import pictures
 from scholarlake.knowledge.extraction import Bounds
@@ -11,8 +9,6 @@ from scholarlake.knowledge.extractive import Extractive, Limits
 from scholarlake.knowledge.facts import build_facts
 from scholarlake.knowledge.protocol import Reader
 from scholarlake.knowledge.readers import reader_for
-from scholarlake.lake.home import Lake
-from scholarlake.lake.stages import SHARD
 
 
 @makes("facts")
@@ -34,12 +30,7 @@ def facts(step: Step) -> Made:
             "documents_by_study_type": report.by_study_type,
             "rejects_by_reason": report.reasons,
         },
-        pictures={
-            "types": lambda: pictures.facts_by_type(report.by_type),
-            "quantities": lambda: _quantities(step.lake, step.key),
-        }
-        if report.rows
-        else {},
+        pictures={"types": lambda: pictures.facts_by_type(report.by_type)} if report.rows else {},
     )
 
 
@@ -52,8 +43,3 @@ def reader_of(step: Step) -> Reader:
         bounds=Bounds(known.window_characters, known.facts_at_once),
         votes=known.votes,
     )
-
-
-def _quantities(lake: Lake, shard: str) -> bytes:
-    units = lake.scan("facts").filter(pl.col(SHARD) == shard).select(pl.col("quantities").list.eval(pl.element().struct.field("unit")))
-    return pictures.quantities_by_unit(units.collect()["quantities"].explode().to_list())

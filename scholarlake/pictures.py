@@ -5,7 +5,6 @@ Every function takes plain numbers and returns a PNG of at most some 100 KB. Wha
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -222,12 +221,6 @@ def facts_by_type(counts: Mapping[str, int]) -> bytes:
     return _bars(
         {name.replace("_", " "): count for name, count in counts.items()}, f"{sum(counts.values()):,} facts by type", "facts", BLUE
     )
-
-
-def quantities_by_unit(units: Sequence[str | None]) -> bytes:
-    """Quantities by what they are counted or measured in; None is a number without unit."""
-    counts = Counter("no unit" if unit is None else unit for unit in units)
-    return _bars(counts, f"{len(units):,} quantities by unit", "quantities", ORANGE)
 
 
 # -- the style -------------------------------------------------------------------------------------------------------

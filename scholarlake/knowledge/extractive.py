@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from scholarlake.knowledge.conditions import conditions
 from scholarlake.knowledge.cues import SectionKind, lexicon
-from scholarlake.knowledge.grammar import Token, clause_at, tokens_of
+from scholarlake.knowledge.grammar import clause_at, tokens_of
 from scholarlake.knowledge.grounding import ground_all
 from scholarlake.knowledge.objects import Candidate, FactType, Reading, Sentence, Source, StudyType
 from scholarlake.knowledge.quantities import quantities
@@ -265,11 +265,11 @@ def _weights(text: str, study_type: StudyType) -> dict[FactType, float]:
 
 def _candidate(source: Source, statement: _Statement, names: Names, parsed: dict[int, Read]) -> Candidate | None:
     """The statement with its subject, conditions and quantities; None where it has no verb or it can't be told what it is about."""
-    tokens: Sequence[Token] = tokens_of(statement.text)
+    n = statement.sentence.n
+    here = Read(n, statement.text) if statement.text != statement.sentence.text else _parsed(source, n, parsed)
+    tokens = here.tokens
     if clause_at(tokens) is None:
         return None
-    n = statement.sentence.n
-    here = Read(n, statement.text, tokens)
     before = _before(source, n)
     subject = subject_of(here, [_parsed(source, place, parsed) for place in before], names)
     if subject is None:
@@ -300,8 +300,7 @@ def _before(source: Source, n: int) -> list[int]:
 
 def _parsed(source: Source, n: int, parsed: dict[int, Read]) -> Read:
     if n not in parsed:
-        text = source.sentences[n].text
-        parsed[n] = Read(n, text, tokens_of(text))
+        parsed[n] = Read(n, source.sentences[n].text)
     return parsed[n]
 
 

@@ -46,6 +46,8 @@ def _kept(text: str) -> Plain:
 
 
 def _plain(text: str) -> Plain:
+    if text.isascii():
+        return _joined([(sign, at, at + 1) for at, sign in enumerate(text.replace("`", "'").lower())])
     signs: list[tuple[str, int, int]] = []
     at, length = 0, len(text)
     while at < length:

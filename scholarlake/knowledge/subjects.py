@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from scholarlake.knowledge.cues import lexicon
 from scholarlake.knowledge.grammar import Phrase, Token, clause_at, head_of, is_author, noun_phrase, tokens_of, words_of
@@ -39,11 +40,14 @@ _MOST_BACK = 3  # sentences
 
 @dataclass(frozen=True)
 class Read:
-    """A sentence whose words are known."""
+    """A sentence, or a stretch of it, whose words are looked up once somebody asks for them."""
 
     n: int
     text: str
-    tokens: Sequence[Token]
+
+    @cached_property
+    def tokens(self) -> Sequence[Token]:
+        return tokens_of(self.text)
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,6 @@ CASES: dict[str, Callable[[], bytes]] = {
     "no sentences": lambda: pictures.sentences_per_document([]),
     "facts": lambda: pictures.facts_by_type({"finding": 12_000, "method_description": 3}),
     "no facts": lambda: pictures.facts_by_type({}),
-    "quantities": lambda: pictures.quantities_by_unit([None, "%", "%", "GeV", "$x patients"] * 9 + [f"unit {i}" for i in range(40)]),
-    "no quantities": lambda: pictures.quantities_by_unit([]),
     "sizes": lambda: pictures.shard_sizes({"00": 3, "01": 0}),
 }
 

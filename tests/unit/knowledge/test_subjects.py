@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from scholarlake.knowledge.grammar import tokens_of
 from scholarlake.knowledge.subjects import Names, Read, Subject, names_of, subject_of, topic_of
 from tests.unit.knowledge.papers import source
 
@@ -13,7 +12,7 @@ NAMES = Names("Sorting of sparse graphs")
 
 def subject(*texts: str, names: Names = NAMES) -> Subject | None:
     """The subject of the last sentence, behind the others."""
-    *before, last = [Read(n, text, tokens_of(text)) for n, text in enumerate(texts)]
+    *before, last = [Read(n, text) for n, text in enumerate(texts)]
     return subject_of(last, before, names)
 
 
