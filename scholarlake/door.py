@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import polars as pl
 
 from scholarlake.corpus import tombstones
-from scholarlake.corpus.csr import CitationGraph, Walk
+from scholarlake.corpus.csr import Along, CitationGraph, Route, Walk
 from scholarlake.errors import IndexDamaged, NotFound
 from scholarlake.lake import artifacts, contracts, delta, releases
 from scholarlake.lake.home import Lake
@@ -28,8 +28,12 @@ from scholarlake.search.text import terms_of
 
 if TYPE_CHECKING:
     from scholarlake.dense.search import VectorSearch
+    from scholarlake.models.config import ModelsFile
     from scholarlake.models.protocol import Embedder
+    from scholarlake.toolbox.dispatch import Toolbox
 
+Name = Literal["id or title", "id", "title"]
+"""What a paper is named by: its id or that of a record merged into it, its title, or either, the id first."""
 LIMIT = 100
 """Papers in one answer about the citation graph, unless asked for more."""
 _SUGGESTED = 3
@@ -135,10 +139,10 @@ class ReleaseReader:
 
     # -- papers --------------------------------------------------------------------------------------------------
 
-    def paper(self, name: str) -> Paper:
+    def paper(self, name: str, by: Name = "id or title") -> Paper:
         """A paper by its id, by the id of a record merged into it, or by its title; of several papers of one title the most
         cited, which lists the others. Raises NotFound, saying what became of it, or naming what comes close."""
-        rank = self._rank(name)
+        rank = self._rank(name, by)
         return self._with_namesakes(self._index.papers([rank])[0])
 
     def papers(self, names: Iterable[str]) -> list[Paper]:
@@ -149,11 +153,11 @@ class ReleaseReader:
         """What became of a paper that is gone: merged into another, or removed. None for one that is there or never was."""
         return tombstones.find(self.table("tombstones"), self.lake.shard_of(paper_id), paper_id) if is_text(paper_id) else None
 
-    def _rank(self, name: str) -> int:
-        rank = self._index.rank(name)
+    def _rank(self, name: str, by: Name = "id or title") -> int:
+        rank = self._index.rank(name) if by != "title" else None
         if rank is not None:
             return rank
-        titled = self._index.titled(name)
+        titled = self._index.titled(name) if by != "id" else []
         if titled:
             return titled[0]
         if gone := self.tombstone(name):
@@ -197,13 +201,20 @@ class ReleaseReader:
         """What cites a paper, the same way."""
         return self._walked(self._graph.citations(self._id(name), limit))
 
-    def neighbours(self, name: str, hops: int = 1, limit: int | None = LIMIT) -> Papers:
-        """Papers within so many citations of a paper, either way, the same way."""
-        return self._walked(self._graph.neighbours(self._id(name), hops, limit))
+    def neighbours(self, name: str, hops: int = 1, limit: int | None = LIMIT, along: Along = "both", most: int | None = None) -> Papers:
+        """Papers within so many citations of a paper, the same way: along its references, along what cites it, or either way.
 
-    def shortest_path(self, start: str, end: str) -> list[Paper]:
+        most: how many citations are followed before the total is a lower bound; tens of millions unless given.
+        """
+        return self._walked(self._graph.neighbours(self._id(name), hops, limit, along, most))
+
+    def shortest_path(self, start: str, end: str, max_depth: int = 5) -> list[Paper]:
         """A shortest chain of papers from start to end, both in it, each citing the next; empty where none was found."""
-        return self._by_id(self._graph.shortest_path(self._id(start), self._id(end)).papers)
+        return self._by_id(self.route(start, end, max_depth).papers)
+
+    def route(self, start: str, end: str, max_depth: int = 5) -> Route:
+        """The same as ids, and whether the search could follow all there is to follow."""
+        return self._graph.shortest_path(self._id(start), self._id(end), max_depth)
 
     def _id(self, name: str) -> str:
         rank = self._rank(name)
@@ -216,6 +227,15 @@ class ReleaseReader:
     def _walked(self, walk: Walk) -> Papers:
         papers = self._by_id([found.paper_id for found in walk.papers])
         return Papers(tuple(papers), walk.total, tuple(found.hops for found in walk.papers), walk.exact)
+
+    # -- tools ---------------------------------------------------------------------------------------------------
+
+    def toolbox(self, models: ModelsFile | None = None) -> Toolbox:
+        """The research tools for agents over this release. models: what plays the roles that tools ask; by default none does, and
+        the deterministic methods are taken."""
+        from scholarlake.toolbox.dispatch import Toolbox
+
+        return Toolbox(self, models)
 
     # -- what is open --------------------------------------------------------------------------------------------
 

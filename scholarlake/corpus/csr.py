@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -38,6 +38,8 @@ MAX_TOUCHED = 50_000_000
 """Edges that one walk may follow before its total is a lower bound."""
 
 Nodes = NDArray[np.uint32]
+Along = Literal["references", "citations", "both"]
+"""Which way a walk goes: to what a paper cites, to what cites it, or either way."""
 
 
 # -- building --------------------------------------------------------------------------------------------------------
@@ -210,6 +212,7 @@ class CitationGraph:
             self._in_starts = np.load(folder / "in_starts.npy", mmap_mode="r")
             self._out = np.load(folder / "out.npy", mmap_mode="r")
             self._in = np.load(folder / "in.npy", mmap_mode="r")
+            self._ways = {"references": (self._out, self._out_starts), "citations": (self._in, self._in_starts)}
         except (OSError, ValueError, IndexError) as fault:
             raise IndexDamaged(f"the citation graph in {folder} can't be opened ({fault}); build it again") from fault
 
@@ -247,29 +250,31 @@ class CitationGraph:
         """Papers that cite it, the most cited first, then by id."""
         return self._listed(self._citing(self._node(paper_id)), limit)
 
-    def neighbours(self, paper_id: str, hops: int = 1, limit: int | None = 500) -> Walk:
-        """Papers within so many steps along citations, either way: nearer ones first, then the most cited, then by id.
+    def neighbours(self, paper_id: str, hops: int = 1, limit: int | None = 500, along: Along = "both", most: int | None = None) -> Walk:
+        """Papers within so many steps along citations: nearer ones first, then the most cited, then by id.
 
-        The total counts all of them, also those beyond the limit; past MAX_TOUCHED citations followed it is a lower bound.
+        The total counts all of them, also those beyond the limit; past `most` citations followed (MAX_TOUCHED unless given) it is a
+        lower bound.
         """
         start = self._node(paper_id)
+        ways = [way for name, way in self._ways.items() if along in (name, "both")]
+        left = MAX_TOUCHED if most is None else most
         seen = np.zeros(len(self), dtype=bool)
         seen[start] = True
         frontier = np.array([start], dtype=np.int64)
         found: list[Neighbour] = []
-        total, touched, exact = 0, 0, True
+        total, exact = 0, True
         for hop in range(1, hops + 1):
-            width = self._width(frontier)
-            if touched + width > MAX_TOUCHED:
+            widths = sum((starts[frontier + 1] - starts[frontier] for _, starts in ways), np.zeros(len(frontier), dtype=np.int64))
+            width = int(widths.sum())
+            if width > left:
                 # The most cited first, as far as it goes: the same ones every time.
                 exact = False
-                frontier = self._affordable(frontier, MAX_TOUCHED - touched)
-            touched += width
-            reached = np.concatenate(
-                [self._gather(self._out, self._out_starts, frontier), self._gather(self._in, self._in_starts, frontier)]
-            )
+                frontier = frontier[np.cumsum(widths) <= left]
+            left -= width
             fresh = np.zeros(len(self), dtype=bool)
-            fresh[reached] = True
+            for targets, starts in ways:
+                fresh[self._gather(targets, starts, frontier)] = True
             fresh &= ~seen
             frontier = np.flatnonzero(fresh)
             seen |= fresh
@@ -288,39 +293,41 @@ class CitationGraph:
         first, last = self._node(start), self._node(end)
         if first == last:
             return Route((start,))
-        ahead, behind = {first: first}, {last: last}
+        ahead, behind = self._unseen(), self._unseen()
+        ahead[first], behind[last] = first + 1, last + 1
         front, back = np.array([first], dtype=np.int64), np.array([last], dtype=np.int64)
         exact = True
         for _ in range(max_depth):
             if not len(front) or not len(back):
                 break
-            forward = self._width_of(self._out_starts, front) <= self._width_of(self._in_starts, back)
-            if forward:
+            if self._width_of(self._out_starts, front) <= self._width_of(self._in_starts, back):
                 front, whole = self._layer(self._out, self._out_starts, front, ahead, frontier)
-                met = [node for node in front.tolist() if node in behind]
+                met = front[behind[front] != 0]
             else:
                 back, whole = self._layer(self._in, self._in_starts, back, behind, frontier)
-                met = [node for node in back.tolist() if node in ahead]
+                met = back[ahead[back] != 0]
             exact = exact and whole
-            if met:
-                nodes = [*reversed(_chain(ahead, min(met))), *_chain(behind, min(met))[1:]]
+            if len(met):
+                nodes = [*reversed(_chain(ahead, int(met[0]))), *_chain(behind, int(met[0]))[1:]]
                 return Route(tuple(self._id(node) for node in nodes), exact)
         return Route((), exact)
 
-    def _layer(self, targets: Nodes, starts: Indices, nodes: Indices, parents: dict[int, int], limit: int) -> tuple[Indices, bool]:
+    def _unseen(self) -> Nodes:
+        """For every node the number, plus one, of that from which a search came to it; 0 where it has not been there."""
+        return np.zeros(len(self), dtype=np.uint32)
+
+    def _layer(self, targets: Nodes, starts: Indices, nodes: Indices, parents: Nodes, limit: int) -> tuple[Indices, bool]:
         """The next layer of a search, ascending, and whether it is whole. Notes the first parent of every node in it."""
-        sizes = starts[nodes + 1] - starts[nodes]
         reached = self._gather(targets, starts, nodes)
-        parent = np.repeat(nodes, sizes)
-        fresh, first = np.unique(reached, return_index=True)
-        layer: list[int] = []
-        for node, via in zip(fresh.tolist(), parent[first].tolist(), strict=True):
-            if node not in parents:
-                if len(layer) == limit:
-                    return np.array(layer, dtype=np.int64), False
-                parents[node] = via
-                layer.append(node)
-        return np.array(layer, dtype=np.int64), True
+        parent = np.repeat((nodes + 1).astype(np.uint32), starts[nodes + 1] - starts[nodes])
+        fresh = parents[reached] == 0
+        reached, parent = reached[fresh], parent[fresh]
+        parents[reached[::-1]] = parent[::-1]  # of several assignments the last holds: that of the first parent
+        is_new = np.zeros(len(self), dtype=bool)
+        is_new[reached] = True
+        layer = np.flatnonzero(is_new)
+        parents[layer[limit:]] = 0
+        return layer[:limit], len(layer) <= limit
 
     def _find(self, paper_id: str) -> int | None:
         key = np.uint64(stable_key(paper_id) % (1 << 64))
@@ -357,16 +364,9 @@ class CitationGraph:
         papers = tuple(Neighbour(self._id(int(node)), self._in_degree(int(node)), 1) for node in shown)
         return Walk(papers, len(nodes))
 
-    def _width(self, nodes: Indices) -> int:
-        return self._width_of(self._out_starts, nodes) + self._width_of(self._in_starts, nodes)
-
     @staticmethod
     def _width_of(starts: Indices, nodes: Indices) -> int:
         return int((starts[nodes + 1] - starts[nodes]).sum())
-
-    def _affordable(self, nodes: Indices, touches: int) -> Indices:
-        widths = self._out_starts[nodes + 1] - self._out_starts[nodes] + self._in_starts[nodes + 1] - self._in_starts[nodes]
-        return nodes[np.cumsum(widths) <= touches]
 
     @staticmethod
     def _gather(targets: Nodes, starts: Indices, nodes: Indices) -> Nodes:
@@ -379,9 +379,9 @@ class CitationGraph:
         return targets[np.repeat(first - before, sizes) + np.arange(int(sizes.sum()), dtype=np.int64)]
 
 
-def _chain(parents: Mapping[int, int], node: int) -> list[int]:
+def _chain(parents: Nodes, node: int) -> list[int]:
     """From a node back to where its search began."""
     nodes = [node]
-    while parents[nodes[-1]] != nodes[-1]:
-        nodes.append(parents[nodes[-1]])
+    while (parent := int(parents[nodes[-1]]) - 1) != nodes[-1]:
+        nodes.append(parent)
     return nodes

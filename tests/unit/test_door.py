@@ -154,6 +154,20 @@ def test_neighbours_say_how_far_away_they_are(reader: ReleaseReader) -> None:
     assert list(zip(ids(found), found.hops, strict=True)) == [("q", 1), ("r", 1), ("s", 2), ("t", 3)]
 
 
+def test_neighbours_may_be_asked_for_one_way_and_a_path_of_some_length(reader: ReleaseReader) -> None:
+    assert ids(reader.neighbours("r", along="references")) == ["p3", "q"]
+    assert ids(reader.neighbours("r", along="citations")) == ["s"]
+    assert reader.route("t", "p1").papers == ("t", "s", "r", "p3")
+    assert reader.shortest_path("t", "p1", max_depth=2) == []
+
+
+def test_a_name_may_be_meant_as_an_id_or_as_a_title_alone(reader: ReleaseReader) -> None:
+    assert reader.paper("p1", by="id").paper_id == reader.paper("Deep Learning", by="title").paper_id == "p3"
+    for name, by in (("Deep Learning", "id"), ("p1", "title")):
+        with pytest.raises(NotFound):
+            reader.paper(name, by=by)  # type: ignore[arg-type]
+
+
 def test_a_path_follows_citations_and_there_may_be_none(reader: ReleaseReader) -> None:
     assert ids(reader.shortest_path("t", "p3")) == ["t", "s", "r", "p3"]
     assert reader.shortest_path("p3", "u") == []

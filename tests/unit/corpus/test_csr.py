@@ -92,6 +92,20 @@ def test_a_walk_too_long_says_that_its_total_is_a_lower_bound(tmp_path: Path, mo
     assert 20 <= walk.total < 41
 
 
+def test_a_walk_goes_along_references_or_citations_or_both(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, [("a", "b"), ("b", "c"), ("x", "b"), ("y", "x")])
+    assert ids(graph.neighbours("b", 2, along="references")) == ["c"]
+    assert ids(graph.neighbours("b", 2, along="citations")) == ["x", "a", "y"]
+    assert ids(graph.neighbours("b", 2, along="both")) == ["c", "x", "a", "y"]
+    few = graph.neighbours("b", 2, along="citations", most=2)
+    assert (ids(few), few.exact) == (["x", "a"], False)
+
+
+def test_of_several_shortest_paths_the_same_is_taken_always(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, [("a", "m"), ("a", "n"), ("m", "z"), ("n", "z"), ("q", "n"), ("a", "k"), ("k", "l"), ("l", "z")])
+    assert graph.shortest_path("a", "z").papers == ("a", "n", "z")
+
+
 def test_a_path_follows_citations_one_way_and_stops_at_its_depth(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f"), ("f", "g")])
     assert graph.shortest_path("a", "f").papers == ("a", "b", "c", "d", "e", "f")
