@@ -1,0 +1,248 @@
+"""An answer as a page: one HTML file, or Markdown with its pictures beside it.
+
+An answer is Markdown in which `<chart id="…"/>` stands for a chart, `\\cite{id, id}` for papers, and a fenced block `charts` holds the
+definitions of the charts, a payload a line. Whatever else it holds is text: HTML in it is shown, not obeyed, pictures of others are not
+loaded, and the page asks no network for anything. What does not belong here: how a chart is drawn (`pictures`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from urllib.parse import quote
+
+import orjson
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from pydantic import ValidationError
+
+from scholarlake.errors import SourceError
+from scholarlake.toolbox import charts, pictures
+from scholarlake.toolbox.arguments import AnyChart
+
+_CITE = re.compile(r"\\cite\{([^{}]{1,2000})\}")
+_CODE_OR_MARK = re.compile(rf"(?P<code>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))|{charts.PLACEHOLDER.pattern}|{_CITE.pattern}")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+
+Reference = Callable[[str], str | None]
+"""What is known of the paper of an id, in a line; None where there is none of that id."""
+
+
+@dataclass
+class Page:
+    """A rendered answer. pictures: file names and SVG that go beside it. faults: what could not be shown, a line each."""
+
+    text: str
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    faults: Sequence[str] = ()
+
+
+def html(answer: str, more: Sequence[AnyChart] = (), reference: Reference | None = None) -> Page:
+    """The answer as one HTML page that needs nothing else. more: charts that it does not define itself."""
+    parser = _parser()
+    tokens = parser.parse(answer)
+    work = _Work.of(tokens, more)
+    kept = [token for token in tokens if not _is_definitions(token)]
+    body = parser.renderer.render(kept, parser.options, {"work": work})
+    title = next((tokens[at + 1].content for at, token in enumerate(tokens) if token.type == "heading_open"), "Answer")
+    listed = "".join(f'<li id="ref-{at}">{said}</li>\n' for at, said in enumerate(work.references(reference, escape), start=1))
+    references = f"<section><h2>References</h2>\n<ol>\n{listed}</ol></section>\n" if listed else ""
+    return Page(_HTML.format(title=escape(title), body=body, references=references), faults=work.faults)
+
+
+def markdown(answer: str, folder: str, more: Sequence[AnyChart] = (), reference: Reference | None = None) -> Page:
+    """The answer as Markdown with links to pictures in a folder beside it."""
+    work = _Work.of(_parser().parse(answer), more)
+    drawn: dict[str, str] = {}
+
+    def shown(found: re.Match[str]) -> str:
+        if found["code"]:
+            return found[0]
+        chart_id, cited = found[3], found[4]
+        if cited:
+            return "".join(f"[{number}]" for number in work.cite(cited))
+        chart = work.charts.get(chart_id)
+        if chart is None:
+            return work.lacks(chart_id)
+        drawn[f"{chart_id}.svg"] = pictures.svg(chart)
+        name = re.sub(r"([\[\]\\])", r"\\\1", chart.title)
+        return f"![{name}]({quote(folder)}/{chart_id}.svg)"
+
+    lines: list[str] = []
+    fence = ""
+    skipping = False
+    for line in answer.splitlines():
+        mark = _FENCE.fullmatch(line)
+        if not fence and mark and not (mark[1][0] == "`" and "`" in mark[2]):
+            fence, skipping = mark[1], mark[2].strip() == charts.FENCE
+        elif fence and mark and mark[1].startswith(fence) and not mark[2].strip():
+            if not skipping:
+                lines.append(line)
+            fence, skipping = "", False
+            continue
+        elif not fence:
+            line = _CODE_OR_MARK.sub(shown, line)
+        if not skipping:
+            lines.append(line)
+    text = "\n".join(lines).rstrip() + "\n"
+    listed = work.references(reference, str)
+    if listed:
+        text += "\n## References\n\n" + "".join(f"{at}. {said}\n" for at, said in enumerate(listed, start=1))
+    return Page(text, drawn, work.faults)
+
+
+@dataclass
+class _Work:
+    """What an answer defines, and what was met so far while it is rendered."""
+
+    charts: dict[str, AnyChart]
+    faults: list[str]
+    cited: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, tokens: Sequence[Token], more: Sequence[AnyChart]) -> _Work:
+        faults: list[str] = []
+        defined = {charts.chart_id(chart): chart for chart in more}
+        for token in tokens:
+            if _is_definitions(token):
+                for number, line in enumerate(token.content.splitlines(), start=1):
+                    if line.strip():
+                        chart = _defined(line, f"definition {number}", faults)
+                        defined.update({charts.chart_id(chart): chart} if chart else {})
+        return cls(defined, faults)
+
+    def cite(self, ids: str) -> list[int]:
+        """Numbers of the papers of a citation, in the order in which papers are first cited."""
+        return [self.cited.setdefault(one, len(self.cited) + 1) for one in map(str.strip, ids.split(",")) if one]
+
+    def lacks(self, chart_id: str) -> str:
+        """Notes that a chart is not defined; what is shown in its place."""
+        self.faults.append(f"chart {chart_id} is not defined; append its definition in a block ```{charts.FENCE}")
+        return f"[chart {chart_id} is missing]"
+
+    def references(self, reference: Reference | None, plain: Callable[[str], str]) -> list[str]:
+        """A line for each paper that is cited, in order."""
+        lines = []
+        for paper_id in self.cited:
+            known = reference(paper_id) if reference else ""
+            if known is None:
+                self.faults.append(f"{paper_id} is cited and no paper of the release")
+                known = "(no paper of this release)"
+            lines.append(plain(f"{known} [{paper_id}]" if known else paper_id))
+        return lines
+
+
+def read_charts(text: str, source: str) -> list[AnyChart]:
+    """Charts of a file with a payload a line. Raises SourceError for one that is not sound."""
+    faults: list[str] = []
+    found = [_defined(line, f"{source}, line {at}", faults) for at, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    if faults:
+        raise SourceError(faults[0])
+    return [chart for chart in found if chart]
+
+
+def _defined(line: str, where: str, faults: list[str]) -> AnyChart | None:
+    try:
+        return charts.sound(orjson.loads(line))
+    except ValidationError as fault:
+        first = fault.errors()[0]
+        why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    except (ValueError, TypeError, KeyError) as fault:
+        why = f"{type(fault).__name__}: {fault}"
+    faults.append(f"{where} is no sound chart ({why})")
+    return None
+
+
+def _is_definitions(token: Token) -> bool:
+    return token.type == "fence" and token.info.strip() == charts.FENCE
+
+
+# -- Markdown that knows charts and citations ----------------------------------------------------------------------------
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"]).disable("image")
+    parser.inline.ruler.before("escape", "marks", _marks)
+    parser.core.ruler.push("figures", _figures)
+    parser.add_render_rule("chart", _chart)
+    parser.add_render_rule("cite", _cite)
+    return parser
+
+
+def _marks(state: StateInline, silent: bool) -> bool:
+    """Placeholders and citations, anywhere but in code."""
+    for name, pattern in (("chart", charts.PLACEHOLDER), ("cite", _CITE)):
+        found = pattern.match(state.src, state.pos)
+        if found:
+            if not silent:
+                state.push(name, "", 0).content = found[1]
+            state.pos = found.end()
+            return True
+    return False
+
+
+def _figures(state: StateCore) -> None:
+    """A paragraph that is nothing but charts is none: a figure stands by itself."""
+    for at, token in enumerate(state.tokens):
+        if token.type == "inline" and state.tokens[at - 1].type == "paragraph_open":
+            children = token.children or []
+            if any(child.type == "chart" for child in children) and all(
+                child.type in ("chart", "softbreak") or not child.content.strip() for child in children
+            ):
+                state.tokens[at - 1].hidden = state.tokens[at + 1].hidden = True
+
+
+def _chart(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    work: _Work = env["work"]
+    chart = work.charts.get(tokens[at].content)
+    if chart is None:
+        return f'<span class="missing">{escape(work.lacks(tokens[at].content))}</span>'
+    head, *body = pictures.rows(chart)
+    cells = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in body)
+    table = f"<table><thead><tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr></thead><tbody>{cells}</tbody></table>"
+    return f"\n<figure>{pictures.svg(chart)}<details><summary>The numbers</summary>{table}</details></figure>\n"
+
+
+def _cite(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    work: _Work = env["work"]
+    return "".join(f'<a class="cite" href="#ref-{number}">[{number}]</a>' for number in work.cite(tokens[at].content))
+
+
+_HTML = """<!doctype html>
+<html>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+body {{ margin: 0 auto; padding: 2.5rem 1.25rem 4rem; max-width: 46rem; background: #fff; color: #22303c;
+  font: 1.0625rem/1.65 Georgia, "Times New Roman", serif; overflow-wrap: break-word; }}
+h1, h2, h3, h4, figure, table {{ font-family: system-ui, "Segoe UI", "Liberation Sans", Arial, sans-serif; }}
+h1, h2, h3, h4 {{ line-height: 1.25; margin: 2em 0 0.5em; }}
+h1 {{ font-size: 1.9rem; margin-top: 0; }} h2 {{ font-size: 1.35rem; }} h3 {{ font-size: 1.1rem; }}
+a {{ color: #1f5d92; }} a.cite {{ text-decoration: none; font-size: 0.85em; }}
+figure {{ margin: 2rem 0; }} figure svg {{ display: block; max-width: 100%; height: auto; }}
+details {{ font-size: 0.85rem; }} summary {{ cursor: pointer; color: #51606d; }}
+table {{ border-collapse: collapse; font-size: 0.9rem; margin: 0.75rem 0; }}
+th, td {{ padding: 0.3rem 0.8rem 0.3rem 0; border-bottom: 1px solid #d5dce2; text-align: left; font-variant-numeric: tabular-nums; }}
+code, pre {{ font: 0.9em/1.5 ui-monospace, "Liberation Mono", Menlo, monospace; background: #f3f5f7; border-radius: 3px; }}
+code {{ padding: 0.1em 0.3em; }} pre {{ padding: 0.9rem; overflow-x: auto; }} pre code {{ padding: 0; }}
+blockquote {{ margin: 1rem 0; padding-left: 1rem; border-left: 3px solid #c3ccd3; color: #51606d; }}
+.missing {{ color: #9c2f26; font-weight: bold; }}
+section {{ font-size: 0.9rem; border-top: 1px solid #d5dce2; margin-top: 3rem; }}
+@media print {{ details {{ display: none; }} body {{ padding: 0; }} }}
+</style>
+</head>
+<body>
+<main>
+{body}</main>
+{references}</body>
+</html>
+"""
