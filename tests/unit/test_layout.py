@@ -68,7 +68,7 @@ def test_no_module_is_named_for_nothing() -> None:
 
 
 def test_importing_the_library_costs_no_heavy_import() -> None:
-    heavy = ("dagster", "great_expectations", "matplotlib", "faiss", "onnxruntime", "pandas", "sklearn")
+    heavy = ("dagster", "great_expectations", "matplotlib", "faiss", "onnxruntime", "pandas", "sklearn", "mcp", "vl_convert", "uvicorn")
     code = f"import sys, scholarlake, scholarlake.cli; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
