@@ -10,7 +10,8 @@ import polars as pl
 from scholarlake.knowledge.cited import Cited
 from scholarlake.knowledge.facts import documents_of
 from scholarlake.knowledge.numerals import numerals
-from scholarlake.knowledge.objects import evidence_hash
+from scholarlake.knowledge.objects import Vote, evidence_hash
+from scholarlake.knowledge.verification import settled
 from scholarlake.lake.contracts import VERIFICATIONS
 from scholarlake.lake.findings import EXAMPLES, Finding, from_offenders, rows_of
 from scholarlake.lake.home import Lake
@@ -89,22 +90,19 @@ def numbers_stand_in_evidence(lake: Lake, shard: str) -> Finding:
 
 
 def verification_follows_from_votes(lake: Lake, shard: str) -> Finding:
-    """What was judged is not unchecked, and what is supported or failed was judged so at least once. Tells how many are what."""
+    """What was judged is called what its votes come to, or unresolved, as where too few of them came; nothing else is called judged.
+    Tells how many are what."""
     claim = f"facts of shard {shard} are called what their votes say"
     facts = lake.scan("facts").filter(pl.col("shard") == shard).select("fact_id", "verification", "votes")
-    verdicts = pl.col("votes").list.eval(pl.element().struct.field("verdict"))
-    judged = pl.col("votes").list.len() > 0
-    agrees = (
-        pl.when(pl.col("verification") == "unchecked")
-        .then(~judged)
-        .when(pl.col("verification") == "unresolved")
-        .then(judged)
-        .otherwise(verdicts.list.contains(pl.col("verification")))
-    )
-    wrong = facts.filter(~agrees).select("fact_id", "verification")
+    judged = facts.filter((pl.col("votes").list.len() > 0) | (pl.col("verification") != "unchecked")).collect()
+    wrong = [
+        {"fact_id": fact_id, "verification": said}
+        for fact_id, said, votes in judged.iter_rows()
+        if said != settled([Vote(**vote) for vote in votes]) and not (said == "unresolved" and votes)
+    ]
     counted = dict(facts.group_by("verification").agg(pl.len()).collect().iter_rows())
     rates = {name: int(counted.get(name, 0)) for name in VERIFICATIONS}
-    return from_offenders("verification_follows_from_votes", claim, rows_of(facts), wrong, rates)
+    return Finding("verification_follows_from_votes", claim, rows_of(facts), len(wrong), tuple(wrong[:EXAMPLES]), rates)
 
 
 def _each(lake: Lake, shard: str, name: str, claim: str, fault: _Fault) -> Finding:
