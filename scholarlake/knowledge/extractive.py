@@ -218,6 +218,9 @@ def _judged(
 
 def _typed(text: str, study_type: StudyType, section: SectionKind | None, *, in_abstract: bool, own: bool) -> tuple[FactType, float]:
     """The type that the wording speaks for, else the section, and how strongly; 0 where nothing speaks for any."""
+    purpose = lexicon().wordings["for_a_purpose"].match(text)
+    if purpose is not None:
+        text = text[purpose.end() :]
     weights = _weights(text, study_type)
     if section is not None and section.name == "methods":
         for name in (*_RESULTS, _HYPOTHESIS):

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+from scholarlake.knowledge.cues import lexicon
+
 _TOKEN = re.compile(
     r"""(?P<formula>\$\$.+?\$\$|\$[^$]+\$(?:-[A-Za-z]+(?:-[A-Za-z]+)*)?|\\\(.+?\\\)|\\\[.+?\\\]
           |[A-Za-z0-9\\()]*[\\^_]\{?[^\s,;]*[^\s,;.:?!)]|[A-Za-z]{1,3}\([^\s()]{1,14}\)(?:-[A-Za-z]+)*|[A-Za-z]{1,2}=[−-]?\d[\d/]*(?:-[A-Za-z]+)*)
@@ -25,6 +27,7 @@ _FINITE = frozenset(("VBB", "VBD", "VBZ", "VDB", "VDD", "VDZ", "VHB", "VHD", "VH
 _AUXILIARY = frozenset(("VBB", "VBD", "VBZ", "VHB", "VHD", "VHZ", "VDB", "VDD", "VDZ", "VM0"))
 _NOUNS = frozenset(("NN", "NN0", "NN1", "NN2", "NP0"))
 _BEFORE_NOUN = frozenset(("AT0", "DPS", "DT0", "AJ0", "AJC", "AJS", "CRD", "ORD", "POS", "VVN", "VVG", "UNC", "ZZ0"))
+_BEFORE_ACTS = _NOUNS | frozenset(("AT0", "AJ0", "DPS", "PRF", "CJC"))
 _BEGINS = _NOUNS | frozenset(("AT0", "DPS", "DT0", "AJ0", "AJC", "AJS", "CRD", "ORD", "PNP", "EX0", "PNI", "ZZ0", "VVN", "VVG"))
 _RELATIVE = frozenset(("DTQ", "PNQ", "AVQ", "CJT"))
 _JOINING = frozenset(
@@ -97,6 +100,8 @@ def tokens_of(text: str) -> list[Token]:
             tag = "PUN"
         elif tag.startswith("V") and tokens and match.group()[0].isupper():
             tag = "NP0"  # "the Potts model": a verb inside a sentence has no capital
+        elif tag == "VVG" and match.group() in lexicon().words["acts"] and tokens and tokens[-1].tag in _BEFORE_ACTS:
+            tag = "NN1"
         elif tag == "VVI" and not _takes_infinitive(tokens):
             tag = "VVB"  # the tagger prefers infinitives: "We construct"
         tokens.append(Token(match.group(), match.start(), match.end(), tag))
@@ -210,6 +215,8 @@ def noun_phrase(tokens: Sequence[Token], begin: int, end: int | None = None) -> 
     start, last, seen = at, None, False
     while at < end and at - start < _LONGEST:
         token = tokens[at]
+        if token.text == "due":
+            break
         if token.is_noun:
             last, seen = at, True
         elif token.tag in ("ZZ0", "UNC", "CRD") and not seen:
@@ -231,7 +238,7 @@ def noun_phrase(tokens: Sequence[Token], begin: int, end: int | None = None) -> 
         elif token.tag == "CJC":
             if not _nominal_follows(tokens, at + 1, end) or token.text.lower() not in ("and", "or", "&"):
                 break
-        elif token.text in "\"'`“”‘’/-–" or (token.text in "()" and _closed(tokens, at, end)):
+        elif token.text in "\"'`“”‘’/-–±" or (token.text in "()" and _closed(tokens, at, end)):
             pass
         else:
             break

@@ -28,12 +28,13 @@ _VALUE = re.compile(
     rf"(?P<first>{_NUMBER})(?:(?:\s?%)?\s?(?P<plus>{_LINK})\s?(?P<error>{_NUMBER})\)?"
     rf"|(?:\s?%)?\s?(?P<range>–|-|to|--|—|and)\s?(?P<second>(?:{_PLAIN})(?:\s?(?:×|\\times)\s?{_POWER})?)(?![\w.]?\d))?"
 )
+_BOUNDS = re.compile(rf"(?P<first>{_NUMBER})(?P<plus>(?!))?,\s?(?P<range>)(?P<second>{_NUMBER})(?![\w.]?\d)")
 _SINGLE = re.compile(rf"(?P<first>{_NUMBER})(?P<plus>(?!))?(?P<range>(?!))?(?P<second>(?!))?")
 _CONFIDENCE = re.compile(r"\s?%?\s?(?:CI|C\.?\s?L\b\.?|CrI|confidence|credible|prediction interval)")
 #: The name of an interval right before its bounds.
 _INTERVAL = re.compile(
     r"(?P<name>\d+(?:\.\d+)?\s?%\s?(?:CI|CrI|(?:confidence|credible|prediction) (?:interval|limits)s?(?: \[?\(?CI\)?\]?)?)"
-    r"|IQR|interquartile range|range|CI)[:,=]?\s?[\[(]?\s?\Z"
+    r"|IQR|interquartile range|range|CI)\s?[:,=]?\s?[\[(]?\s?\Z"
 )
 _COMPARATOR = re.compile(
     r"(?P<sign>=<|=>|<=|>=|≤|≥|<|>|≈|∼|~|≃|=|\\leq?(?:slant)?|\\geq?(?:slant)?|\\approx|\\sim(?:eq)?|\\lesssim|\\gtrsim|"
@@ -47,6 +48,7 @@ _YEAR = re.compile(r"(?:1[5-9]|20)\d\d\Z")
 _GOES_ON = re.compile(r"[A-Za-z_^{\\(]")
 _UNIT_FOLLOWS = re.compile(r"\\[,; ]|\\%|\\times|[µμ]|fold\b|[kKmMnGTPp]?(?:[gmsLlKVWJNTAF]|eV|Hz|bp|b|Da|M)\b|[hx]\b|yr?s?\b|\(")
 _AGE_FOLLOWS = re.compile(r"[-‐‑–](?:year|month|week|day|hour|minute|second|h|d|min|mm|cm|m|km|kb|bp|kDa|nm)\b")
+_JOINED_FOLLOWS = re.compile(r"\s?(?:,|and|or|to|-|–) ?\d+[-‐‑–](?!fold|year|month|week|day|hour|min)[A-Za-z(]")
 _TERM_FOLLOWS = re.compile(r"\s?(?:[+*/^_-]|\\(?!,|;|%|mathrm|rm|text)[a-zA-Z])")  # the number is part of a longer formula
 _FOLD = re.compile(r"\s?[-‐‑–]?fold\b")
 _MEASURING = frozenset(("equals", "equalled", "reached", "reaches", "averaged", "averages", "exceeded", "exceeds", "totalled", "scored"))
@@ -92,6 +94,8 @@ def _candidates(text: str) -> Iterator[tuple[re.Match[str], bool]]:
         # "from 3 to 5" are two values, and so are "3 and 5" unless something lies between them.
         if linked and not _is_range(text[max(0, match.start() - 12) : match.start()], linked):
             match = _SINGLE.match(text, match.start()) or match
+        if not match["second"] and _INTERVAL.search(text[max(0, match.start() - 60) : match.start()]):
+            match = _BOUNDS.match(text, match.start()) or match  # "95% CI = 0.2, 0.4"
         at = match.end()
         yield match, any(start <= match.start() < end for start, end in formulas)
 
@@ -120,7 +124,7 @@ def _read(text: str, match: re.Match[str], tokens: Sequence[Token], inside_formu
     if _CONFIDENCE.match(text, end):
         return None  # how sure an interval is, told with the interval
     interval = _INTERVAL.search(before)
-    if interval is not None and match["range"]:
+    if interval is not None and match["second"]:
         unit, counted = _unit(text, end, tokens, inside_formula)
         return Quantity(value, unit=None if counted else unit, metric=interval["name"])
     compared = _COMPARATOR.search(before)
@@ -165,6 +169,8 @@ def _stands_alone(before: str, after: str, value: str, inside_formula: bool) -> 
         return False
     if re.match(r"[-‐‑–](?!fold)[A-Za-z(]", after) and not _AGE_FOLLOWS.match(after):
         return False  # 3-manifold, 5-HT
+    if _JOINED_FOLLOWS.match(after):
+        return False  # 2- and 3-point functions
     if re.match(r"(?:st|nd|rd|th)\b|['′’]|/\d|:\d|\.\d|,\d", after):
         return False
     return not (inside_formula and _TERM_FOLLOWS.match(after))
@@ -230,6 +236,8 @@ def _subject_before(text: str, tokens: Sequence[Token], verb: int) -> str | None
     begin = verb
     while begin > 0 and tokens[begin - 1].tag in _IN_SUBJECT:
         begin -= 1
+    if begin > 0 and tokens[begin - 1].tag in ("TO0", "VVI", "VBI", "VVB"):
+        return None  # the object of "to obtain" is not what is measured
     while begin < verb and tokens[begin].tag in ("PRP", "PRF"):
         begin += 1
     phrase = noun_phrase(tokens, begin, verb)

@@ -98,7 +98,7 @@ def topic_of(title: str) -> str | None:
     verb = clause.verb if clause is not None and tokens[clause.verb].tag in ("VVZ", "VBZ", "VBB", "VVD", "VM0") else None
     phrase = noun_phrase(tokens, start, verb) if verb is not None else None
     if phrase is None:
-        rest = re.split(r"[:;?]\s|\.\s(?=[A-Z])|\s[-–—]+\s", title[begin:])[0].strip()
+        rest = re.split(r"[:;?]\s|(?<!\bvs)\.\s(?=[A-Z])|\s[-–—]+\s", title[begin:])[0].strip()
         return rest or title or None
     return title[tokens[phrase.start].start : tokens[phrase.end - 1].end]
 
@@ -192,7 +192,15 @@ def _resolved(read: Read, phrase: Phrase, before: Sequence[Read], names: Names) 
     generic = lexicon().generic
     if names.name is not None and head.rstrip("s") in lexicon().words["named"]:
         return Subject(names.name, () if names.name in read.text else _at(names.named_in, read))
-    if head in generic["thing"] and phrase.start > 0 and tokens[phrase.start - 1].text.lower() in lexicon().words["definite"]:
+    pointed = {token.text.lower() for token in tokens[phrase.start : phrase.end]} - {head} <= lexicon().words["again"]
+    own = phrase.start > 0 and tokens[phrase.start - 1].text.lower() == "our"  # "our theories" are what the paper is about
+    if (
+        head in generic["thing"]
+        and pointed
+        and not own
+        and phrase.start > 0
+        and tokens[phrase.start - 1].text.lower() in lexicon().words["definite"]
+    ):
         for earlier in reversed(before[-_MOST_BACK:]):
             found = _phrase_of(earlier.tokens, head)
             if found is not None:
