@@ -203,15 +203,15 @@ class CitationGraph:
 
     def __init__(self, folder: Path) -> None:
         try:
-            self._id_starts = np.load(folder / "id_starts.npy", mmap_mode="r")
+            self._id_starts = _mapped(folder / "id_starts.npy")
             size = int(self._id_starts[-1])
-            self._ids = np.memmap(folder / "ids.u8", dtype=np.uint8, mode="r") if size else np.empty(0, dtype=np.uint8)
-            self._keys = np.load(folder / "keys.npy", mmap_mode="r")
-            self._key_nodes = np.load(folder / "key_nodes.npy", mmap_mode="r")
-            self._out_starts = np.load(folder / "out_starts.npy", mmap_mode="r")
-            self._in_starts = np.load(folder / "in_starts.npy", mmap_mode="r")
-            self._out = np.load(folder / "out.npy", mmap_mode="r")
-            self._in = np.load(folder / "in.npy", mmap_mode="r")
+            self._ids = np.memmap(folder / "ids.u8", dtype=np.uint8, mode="r").view(np.ndarray) if size else np.empty(0, dtype=np.uint8)
+            self._keys = _mapped(folder / "keys.npy")
+            self._key_nodes = _mapped(folder / "key_nodes.npy")
+            self._out_starts = _mapped(folder / "out_starts.npy")
+            self._in_starts = _mapped(folder / "in_starts.npy")
+            self._out = _mapped(folder / "out.npy")
+            self._in = _mapped(folder / "in.npy")
             self._ways = {"references": (self._out, self._out_starts), "citations": (self._in, self._in_starts)}
         except (OSError, ValueError, IndexError) as fault:
             raise IndexDamaged(f"the citation graph in {folder} can't be opened ({fault}); build it again") from fault
@@ -377,6 +377,12 @@ class CitationGraph:
         sizes = starts[nodes + 1] - first
         before = np.cumsum(sizes) - sizes
         return targets[np.repeat(first - before, sizes) + np.arange(int(sizes.sum()), dtype=np.int64)]
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    """An array in a file, mapped. As a plain array: NumPy's own class for mapped ones is three times as slow to take a number from."""
+    array: NDArray[Any] = np.load(path, mmap_mode="r").view(np.ndarray)
+    return array
 
 
 def _chain(parents: Nodes, node: int) -> list[int]:

@@ -5,11 +5,13 @@ What does not belong here: turning a faiss id into a paper (`search_reader.py`),
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import faiss
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -19,6 +21,9 @@ from scholarlake.lake import artifacts
 from scholarlake.models.answers import embed_query
 from scholarlake.models.config import require
 from scholarlake.models.protocol import Embedder
+
+_SHARE_IN_MEMORY = 0.5
+"""Vectors that take less than this share of the machine's memory are taken to stay in it once they were read."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class VectorSearch:
         Raises IndexDamaged where they have not, ModelError where an index is of another model than `model` (a fingerprint).
         """
         indices: list[Any] = []
-        dimension = count = 0
+        dimension = count = size = 0
         for folder in folders:
             facts = artifacts.open_artifact(folder)["facts"]
             require(str(facts["model"]), model)
@@ -46,7 +51,11 @@ class VectorSearch:
                 raise LakeError(f"{folder} holds {index.ntotal} vectors, its manifest says {facts['count']}; build it again")
             index.nprobe = int(facts["probes"])
             dimension, count = index.d, count + index.ntotal
+            size += index.ntotal * index.d * 4
             indices.append(index)
+        if size < _SHARE_IN_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+            for index in indices:
+                _read_as_asked(index)
         return cls(model, dimension, count, tuple(indices))
 
     def search(self, queries: ArrayLike, k: int) -> list[list[tuple[int, float]]]:
@@ -75,6 +84,14 @@ class VectorSearch:
         if not np.isfinite(lengths).all() or bool((lengths == 0).any()):
             raise ModelError("a query vector is zero or not finite; embed the query again")
         return np.ascontiguousarray(rows / lengths, np.float32)
+
+
+def _read_as_asked(index: Any) -> None:
+    """Have lists read when they are searched, not ahead by 32 threads that FAISS starts for every search of every index: where they are in
+    memory already, these take fifty times what the search does."""
+    lists = faiss.downcast_InvertedLists(index.invlists)
+    if hasattr(lists, "prefetch_nthread"):
+        lists.prefetch_nthread = 0
 
 
 def _best(ids: NDArray[np.int64], distances: NDArray[np.float32], k: int) -> list[tuple[int, float]]:

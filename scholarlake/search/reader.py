@@ -5,7 +5,6 @@ What does not belong here: how the file is laid out and why (`search_index.py`),
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import threading
@@ -14,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+import orjson
 
 from scholarlake.errors import IndexDamaged, LakeError
 from scholarlake.lake.hashing import stable_key
@@ -184,7 +185,7 @@ def is_text(value: object) -> bool:
 
 
 def _paper(row: dict[str, Any], details: str) -> Paper:
-    more: dict[str, Any] = json.loads(details)
+    more: dict[str, Any] = orjson.loads(details)
     row["is_core"] = bool(row["is_core"])
     more["authors"] = tuple(Author(**author) for author in more["authors"] or ())
     for name in ("keywords", "record_ids", "editions", "flags", "urls", "versions"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import faiss
 import numpy as np
 import polars as pl
 import pytest
@@ -155,6 +156,18 @@ def test_a_damaged_index_is_refused_when_opened(lake: Lake, harm: str) -> None:
         path.write_bytes(newer.read_bytes())
     with pytest.raises(IndexDamaged, match="remove its folder"):
         opened(lake, report)
+
+
+def test_lists_that_stay_in_memory_are_not_read_ahead(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    embed(lake, vectors(500))
+    report = index(lake)
+
+    def threads(search: VectorSearch) -> int:
+        return int(faiss.downcast_InvertedLists(search.indices[0].invlists).prefetch_nthread)
+
+    assert threads(opened(lake, report)) == 0
+    monkeypatch.setattr("scholarlake.dense.search._SHARE_IN_MEMORY", 0)
+    assert threads(opened(lake, report)) > 0, "from a disk, many threads are quicker"
 
 
 def test_an_index_of_another_model_is_refused(lake: Lake) -> None:
