@@ -103,13 +103,16 @@ def serve_stdio(toolbox: Toolbox) -> None:
 def serve_http(toolbox: Toolbox, port: int, say: Callable[[str], None]) -> None:
     """Serve any number of clients by streamable HTTP on the loopback address, until a signal ends it. Port 0 takes any that is free.
 
-    Requests whose Host or Origin is not of this machine are refused. Raises OSError where the port is taken.
+    Requests whose Host or Origin is not of this machine are refused. Raises ScholarLakeError where the port is taken.
     """
     app = server(toolbox).streamable_http_app(streamable_http_path=PATH, stateless_http=True, host=LOOPBACK)
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     with listening:
-        listening.bind((LOOPBACK, port))
+        try:
+            listening.bind((LOOPBACK, port))
+        except OSError as fault:
+            raise ScholarLakeError(f"port {port} can't be had ({fault.strerror}); name another with --port") from fault
         listening.listen(_BACKLOG)  # whoever hears the address may come at once
         say(f"http://{LOOPBACK}:{listening.getsockname()[1]}{PATH}")
         settings = uvicorn.Config(app, log_level="warning", lifespan="on", timeout_graceful_shutdown=_GRACE_SECONDS)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -16,9 +17,12 @@ from typing import Any
 import httpx2
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
+from typer.testing import CliRunner
 
 import scholarlake
 from scholarlake.agent.mcp_server import paper_uri, server
+from scholarlake.cli import app
+from scholarlake.errors import ScholarLakeError
 from scholarlake.toolbox.dispatch import TOOLS
 from tests.unit.toolbox.lakes import SMALL, small
 
@@ -152,6 +156,14 @@ def test_many_clients_are_served_at_once_and_other_machines_pages_are_not(lake: 
         headers = {"Accept": "application/json, text/event-stream"}
         for strange in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}):
             assert httpx2.post(address, json=asked, headers={**headers, **strange}).status_code in (403, 421)
+
+
+def test_a_port_that_is_taken_is_one_line(lake: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = CliRunner().invoke(app, ["mcp", "--http", "--port", port, "--lake", str(lake)])
+    assert isinstance(done.exception, ScholarLakeError)
+    assert "name another with --port" in str(done.exception)
 
 
 def test_where_there_is_no_lake_the_server_does_not_start(tmp_path: Path) -> None:
