@@ -11,7 +11,7 @@ PORT ?= 3000
 # Where this is set, every process compiles Dagster, Polars and the rest anew: seconds at each start, and hundreds are started.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup setup-gpu setup-engines run ui serve-vllm test lint types tests test-long test-engines gpu-tests bench fuzz lock docs clean
+.PHONY: setup setup-gpu setup-engines run ui serve-vllm test lint types tests test-long test-engines gpu-tests bench bench-tools fuzz lock docs clean
 
 setup: .venv/ready
 
@@ -87,6 +87,11 @@ bench: setup
 	$(BIN)/python -m tests.bench.bench
 	$(BIN)/python -m tests.bench.formats_bench
 	$(BIN)/python -m tests.bench.models_bench
+
+# The research tools on a million papers and twenty million citations: p95 of each, opening, memory, 32 readers at once.
+TOOLS_PAPERS ?= 1000000
+bench-tools: setup
+	$(BIN)/python -m tests.bench.toolbox_bench --papers $(TOOLS_PAPERS)
 
 # Strangers' bytes at every door, for so many seconds each. Atheris lies apart: nothing else needs it.
 FUZZ_SECONDS ?= 120
