@@ -33,6 +33,9 @@ class ToolFault(Exception):
     advice: str
     problems: Sequence[Mapping[str, str]] = field(default_factory=tuple)
 
+    def __str__(self) -> str:
+        return self.message
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values; half characters, which no JSON can hold, become question marks."""
         said: dict[str, Any] = {"code": self.code, "message": _whole(self.message), "advice": _whole(self.advice)}
@@ -97,7 +100,15 @@ def _problem(error: Mapping[str, Any], known: Sequence[str]) -> str:
 
 
 def _kind(value: Any) -> str:
-    kinds = {bool: "a truth value", int: "a number", float: "a number", str: "text", list: "a list", dict: "an object", type(None): "null"}
+    kinds = {
+        bool: "a truth value",
+        int: "a number",
+        float: "a decimal number",
+        str: "text",
+        list: "a list",
+        dict: "an object",
+        type(None): "null",
+    }
     return next((name for kind, name in kinds.items() if type(value) is kind), type(value).__name__)
 
 
