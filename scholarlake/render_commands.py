@@ -92,7 +92,7 @@ def _references(lake: Path | None, release: str) -> Iterator[Reference | None]:
                 return None
             names = [author.name for author in paper.authors if author.name]
             by = ", ".join(names[:3]) + (" et al." if len(names) > 3 else "")
-            said = ". ".join(part for part in (by, paper.title, paper.venue) if part)
+            said = ". ".join(part.rstrip(".") for part in (by, paper.title, paper.venue) if part)
             return f"{said}{f' ({paper.year})' if paper.year else ''}{'. Withdrawn.' if paper.withdrawn else ''}"
 
         yield known

@@ -71,8 +71,7 @@ def markdown(answer: str, folder: str, more: Sequence[AnyChart] = (), reference:
         if chart is None:
             return work.lacks(chart_id)
         drawn[f"{chart_id}.svg"] = pictures.svg(chart)
-        name = re.sub(r"([\[\]\\])", r"\\\1", chart.title)
-        return f"![{name}]({quote(folder)}/{chart_id}.svg)"
+        return f"![{_as_text(chart.title)}]({quote(folder)}/{chart_id}.svg)"
 
     lines: list[str] = []
     fence = ""
@@ -91,7 +90,7 @@ def markdown(answer: str, folder: str, more: Sequence[AnyChart] = (), reference:
         if not skipping:
             lines.append(line)
     text = "\n".join(lines).rstrip() + "\n"
-    listed = work.references(reference, str)
+    listed = work.references(reference, _as_text)
     if listed:
         text += "\n## References\n\n" + "".join(f"{at}. {said}\n" for at, said in enumerate(listed, start=1))
     return Page(text, drawn, work.faults)
@@ -134,7 +133,7 @@ class _Work:
             if known is None:
                 self.faults.append(f"{paper_id} is cited and no paper of the release")
                 known = "(no paper of this release)"
-            lines.append(plain(f"{known} [{paper_id}]" if known else paper_id))
+            lines.append(f"{plain(known)} [{plain(paper_id)}]" if known else plain(paper_id))
         return lines
 
 
@@ -157,6 +156,11 @@ def _defined(line: str, where: str, faults: list[str]) -> AnyChart | None:
         why = f"{type(fault).__name__}: {fault}"
     faults.append(f"{where} is no sound chart ({why})")
     return None
+
+
+def _as_text(text: str) -> str:
+    """Text that Markdown shows as it stands."""
+    return re.sub(r"([\\`*_\[\]<>$|])", r"\\\1", text)
 
 
 def _is_definitions(token: Token) -> bool:

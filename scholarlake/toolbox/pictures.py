@@ -142,7 +142,7 @@ def _line(chart: LineChart) -> Spec:
         legend = {"title": None, "orient": "bottom", "columns": 2 if max(map(len, names)) > 20 else 4, "symbolSize": 90}
         encoding["color"] = {"field": "line", "type": "nominal", "sort": None, "legend": legend, "scale": _scale(names, COLOURS)}
         encoding["shape"] = {"field": "line", "type": "nominal", "sort": None, "legend": legend, "scale": _scale(names, _SHAPES)}
-    dots = {"filled": True, "size": 60 if len(labels) <= 40 else 20, "strokeWidth": 1}
+    dots = {"filled": True, "opacity": 1, "size": 60 if len(labels) <= 40 else 20, "strokeWidth": 1}
     plain = {key: value for key, value in encoding.items() if key != "shape"}
     line_mark = {"type": "line", "strokeWidth": 2.5, **({} if len(lines) > 1 else {"color": COLOURS[0]})}
     point_mark = {"type": "point", **dots, **({} if len(lines) > 1 else {"color": COLOURS[0]})}

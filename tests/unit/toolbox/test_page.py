@@ -195,6 +195,14 @@ def test_markdown_links_pictures_beside_it() -> None:
     assert "```" not in found.text
 
 
+def test_titles_are_text_in_markdown_too() -> None:
+    found = page.markdown(
+        answer(chart("PieChart", {**PIE, "title": "*a* [b](c) $d$"})), "x.charts", reference=lambda _: "On <i>p</i>_values_"
+    )
+    assert "![\\*a\\* \\[b\\](c) \\$d\\$](x.charts/" in found.text
+    assert "1. On \\<i\\>p\\</i\\>\\_values\\_ [p1]" in found.text
+
+
 # -- the command -------------------------------------------------------------------------------------------------------
 
 
