@@ -6,9 +6,10 @@ number, 2 no text, and an argument that a tool does not know is refused. A null 
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 MAX_NAME = 2_000
 """Characters of an id or a title."""
@@ -132,9 +133,19 @@ class Summarize(Arguments):
 
 # -- charts ----------------------------------------------------------------------------------------------------------
 
+_UNDRAWABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
+
+
+def _drawable(text: str) -> str:
+    """No picture can hold a control character: the renderer dies of one, and takes its process along."""
+    if _UNDRAWABLE.search(text):
+        raise ValueError("must not hold line breaks or other control characters")
+    return text
+
+
 Number = Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=MAX_NUMBER, allow_inf_nan=False)]
-Label = Annotated[str, StringConstraints(min_length=1, max_length=MAX_LABEL)]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=MAX_LABEL), AfterValidator(_drawable)]
 
 
 def _distinct(labels: list[str]) -> list[str]:
@@ -229,12 +240,12 @@ class ScatterData(Arguments):
 
 
 class Chart(Arguments):
-    title: Annotated[str, StringConstraints(max_length=MAX_TITLE)] = Field(description="What the chart shows.")
+    title: Annotated[str, StringConstraints(max_length=MAX_TITLE), AfterValidator(_drawable)] = Field(description="What the chart shows.")
 
     _is_said = field_validator("title")(_said)
 
 
-_Axis = Annotated[str, StringConstraints(max_length=MAX_LABEL)]
+_Axis = Annotated[str, StringConstraints(max_length=MAX_LABEL), AfterValidator(_drawable)]
 
 
 class AxesChart(Chart):

@@ -48,7 +48,8 @@ def test_a_sound_chart_gets_a_placeholder_and_equal_charts_the_same(tool: str, g
     [
         *((tool, given, name, None) for tool, given in SOUND for name in ("title", "data")),
         *((tool, given, name, None) for tool, given in SOUND if tool != "PieChart" for name in ("x_label", "y_label")),
-        *((tool, given, "title", title) for tool, given in SOUND for title in (" ", "x" * 500, 5)),
+        *((tool, given, "title", title) for tool, given in SOUND for title in (" ", "x" * 500, 5, "a\x0cb", "a\nb", "a\ufffe")),
+        *((tool, given, "x_label", "a\x1b[0m") for tool, given in SOUND),
         *((tool, given, "colour", "red") for tool, given in SOUND),
         *((tool, given, "data", data) for tool, given in SOUND for data in ([], {}, "text", 5)),
         *(
@@ -61,6 +62,8 @@ def test_a_sound_chart_gets_a_placeholder_and_equal_charts_the_same(tool: str, g
         *(("PieChart", PIE, "data.values.0", number) for number in (float("nan"), -1, -0.001, "1", True, 0)),
         *(("ScatterPlot", SCATTER, "data.points.0.x", number) for number in (float("nan"), float("inf"), "1", True)),
         *(("ScatterPlot", SCATTER, "data.points.1", point) for point in ([1], [1, 2, 3], [1, float("nan")], 5, {"x": 1}, ["1", 2])),
+        ("ScatterPlot", SCATTER, "data.points.0.label", "a\x85"),
+        ("LineChart", LINE, "data.datasets.0.label", "a\x00"),
         ("LineChart", LINE, "data.datasets", []),
         ("LineChart", LINE, "data.datasets.0.data", [1]),
         ("LineChart", LINE, "data.datasets.0.data", [1, 2, 3]),
