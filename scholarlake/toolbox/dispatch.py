@@ -188,13 +188,15 @@ class Toolbox:
                 crew.__exit__(None, None, None)
 
     def call(self, payload: Mapping[str, Any] | str | bytes) -> dict[str, Any]:
-        """Call a tool. Plain values: `tool_name`, `ok`, and `result` or `error` (code, message, advice, problems)."""
-        name = None
+        """Call a tool. Plain values: `tool_name` (None where there is none), `ok`, and `result` or `error`, which is a code, a message,
+        advice and problems."""
+        called = None
         try:
             name, given = _taken_apart(payload)
-            return {"tool_name": name, "ok": True, "result": self.run(name, given).to_dict()}
+            called = name if name in TOOLS else None
+            return {"tool_name": called, "ok": True, "result": self.run(name, given).to_dict()}
         except ToolFault as fault:
-            return {"tool_name": name, "ok": False, "error": fault.to_dict()}
+            return {"tool_name": called, "ok": False, "error": fault.to_dict()}
 
     def run(self, name: str, given: Mapping[str, Any]) -> answers.Value:
         """The same with the result as a value. Raises ToolFault, and nothing else."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from scholarlake.toolbox.dispatch import TOOLS, Toolbox
 from tests.unit.toolbox.lakes import SMALL, small
 
 NAMES = sorted({name for tool in TOOLS.values() for name in tool.takes.model_fields} | {"labels", "values", "datasets", "points", "more"})
-WORDS = st.sampled_from([*(one["paper_id"] for one in SMALL), *(one["title"] for one in SMALL), "learning", "both", ""])
+WORDS = st.sampled_from([*(one["paper_id"] for one in SMALL), *(one["title"] for one in SMALL), "learning", "both", "", "\ud835"])
 NUMBERS = st.one_of(st.integers(-3, 9), st.integers(), st.floats())
 LEAVES = st.one_of(st.none(), st.booleans(), NUMBERS, WORDS, st.text(max_size=30))
 JSON = st.recursive(
@@ -50,7 +51,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolbox]:
 
 
 def check(name: str, answer: dict[str, Any]) -> None:
-    json.dumps(answer, allow_nan=False).encode()
+    assert json.loads(orjson.dumps(answer)) == answer
     if answer["ok"]:
         jsonschema.validate(answer["result"], TOOLS[name].results)
         assert answer["result"].get("papers", ["something"])
@@ -76,7 +77,7 @@ def test_arguments_that_nearly_fit_are_answered(tools: Toolbox, name: str, argum
 @settings(max_examples=100)
 @given(
     payload=st.one_of(
-        JSON, st.text(max_size=60), st.binary(max_size=60), st.dictionaries(st.sampled_from(["tool_name", "tool_args"]), JSON)
+        JSON, st.text(max_size=60), st.binary(max_size=60), st.dictionaries(st.sampled_from(["tool_name", "tool_args", "\ud835"]), JSON)
     )
 )
 def test_any_payload_is_answered(tools: Toolbox, payload: Any) -> None:
