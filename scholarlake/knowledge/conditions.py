@@ -18,6 +18,7 @@ _ASKING = frozenset(
     ("test", "tested", "testing", "determine", "determined", "see", "ask", "asked", "examine", "examined", "know", "unclear", "assess",
      "investigate", "check", "as", "even")
 )  # fmt: skip
+_PARTICIPLES = frozenset(("provided", "given", "assuming", "supposing"))
 
 
 def conditions(text: str, tokens: Sequence[Token]) -> tuple[Context, ...]:
@@ -63,6 +64,8 @@ def _end_of_clause(tokens: Sequence[Token], first: int, at: int) -> int | None:
     """Behind the last word before the comma, the bracket or the end of the sentence that closes the clause."""
     if first > 0 and tokens[first - 1].text.lower() in _ASKING:
         return None
+    if first > 0 and tokens[first].text.lower() in _PARTICIPLES and tokens[first - 1].tag.startswith(("VH", "VB", "PNP", "AV0")):
+        return None  # "we have provided a template"
     depth, verbs = 0, 0
     for place in range(at, min(len(tokens), at + _LONGEST_CLAUSE)):
         token = tokens[place]

@@ -19,6 +19,7 @@ _TOKEN = re.compile(
           |[A-Za-z0-9\\()]*[\\^_]\{?[^\s,;]*[^\s,;.:?!)]|[A-Za-z]{1,3}\([^\s()]{1,14}\)(?:-[A-Za-z]+)*|[A-Za-z]{1,2}=[−-]?\d[\d/]*(?:-[A-Za-z]+)*)
       |(?P<citation>\[\s?\d+(?:\s?[,;–-]\s?\d+)*\s?\])
       |(?P<number>[−+±-]?\d[\d,]*(?:\.\d+)?(?:[eE][−+-]?\d+)?(?![\w-])|\.\d+)
+      |(?P<short>[A-Z]\.(?=\s?[a-z]{3})|(?:Figs?|Eqs?|Refs?|Secs?)\.(?=\s?\d))
       |(?P<word>[^\W_]+(?:(?:--|[-‐‑–'’/.&+])[^\W_]+)*(?:['’](?=\s|$))?)
       |(?P<mark>\S)""",
     re.VERBOSE | re.DOTALL,
@@ -94,6 +95,8 @@ def tokens_of(text: str) -> list[Token]:
         kind = match.lastgroup
         if kind == "formula":
             tag = "NN1"
+        elif kind == "short":
+            tag = "NP0"  # of a species, as in "P. falciparum"
         elif kind == "number":
             tag = "CRD"
         elif kind == "mark" and not match.group().isalnum():

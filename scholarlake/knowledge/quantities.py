@@ -157,6 +157,10 @@ def _stands_alone(before: str, after: str, value: str, inside_formula: bool) -> 
         return False
     if last in "-–−‐‑" and before[-2:-1].isalnum():
         return False
+    if last == "+" and before[-2:-1].isalnum():
+        return False  # 10+1 dimensions
+    if re.match(r"\s?[×x]\s?\d", after) or re.search(r"\d\s?[×x]\s?\Z", before):
+        return False  # a grid of 100 × 50
     if last == "." and before[-2:-1].isalnum():
         return False
     if last == "," and before[-2:-1].isdigit():

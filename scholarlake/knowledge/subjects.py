@@ -33,6 +33,9 @@ _LEADING = re.compile(
     r"\s+)+(?:the\s+|an?\s+)?",
     re.IGNORECASE,
 )
+_ASKED = re.compile(
+    r"(?:(?:does|do|did|is|are|was|were|can|could|should|must|will|has|have)\s+)(?:there\s+)?(?:the\s+|an?\s+)?", re.IGNORECASE
+)
 _SINGULAR_PRONOUNS, _PLURAL_PRONOUNS = frozenset(("it", "its")), frozenset(("they",))
 _LONGEST = 14  # words of a subject
 _MOST_BACK = 3  # sentences
@@ -87,7 +90,11 @@ def names_of(source: Source) -> Names:
 
 def topic_of(title: str) -> str | None:
     """The noun phrase that a title is about; None where it has none."""
-    title = title.strip().rstrip(".?!")
+    title = title.strip()
+    if title.endswith("?") and (asked := _ASKED.match(title)) is not None:
+        title = title[asked.end() :]  # "Does the limit agree with perturbation theory?" is about the limit
+        title = title[:1].upper() + title[1:]
+    title = title.rstrip(".?!")
     lead = _LEADING.match(title)
     begin = lead.end() if lead else 0
     # Capitals of a title are no sign of names.
@@ -115,6 +122,8 @@ def _subject(read: Read, begin: int, before: Sequence[Read], names: Names, depth
         return None
     first = tokens[clause.subject.start]
     said = _that_clause(tokens, clause.after)
+    if said is None and is_author(first):
+        said = _said_then(tokens, clause.after)
     if any(is_author(token) for token in tokens[clause.subject.start : min(clause.verb, clause.subject.start + 4)]):
         if said is not None:
             return _subject(read, said, before, names, depth + 1) or _topic(names)
@@ -165,6 +174,16 @@ def _that_clause(tokens: Sequence[Token], after: int) -> int | None:
     return None
 
 
+def _said_then(tokens: Sequence[Token], after: int) -> int | None:
+    """The place behind "that" of a second verb that the authors are the subject of: "we apply it and find that"."""
+    for place in range(after, len(tokens) - 3):
+        if tokens[place].text.lower() == "and" and any(
+            one.text.lower() in lexicon().words["saying"] for one in tokens[place + 1 : place + 3]
+        ):
+            return next((at + 1 for at in range(place + 2, min(len(tokens) - 1, place + 5)) if tokens[at].text.lower() == "that"), None)
+    return None
+
+
 def _object(read: Read, after: int, before: Sequence[Read], names: Names) -> Subject | None:
     """What stands behind the verb."""
     tokens = read.tokens
@@ -173,6 +192,10 @@ def _object(read: Read, after: int, before: Sequence[Read], names: Names) -> Sub
         at += 1
         while at < len(tokens) and tokens[at].tag in ("TO0", "VVI", "VVB", "AV0"):
             at += 1
+    if at < len(tokens) and tokens[at].tag == "PRP":  # "we calculate for all runs the time"
+        inserted = noun_phrase(tokens, at + 1)
+        if inserted is not None and inserted.end < len(tokens) and tokens[inserted.end].tag == "AT0":
+            at = inserted.end
     while at < len(tokens) and (tokens[at].tag in ("AV0", "AVP", "PRP", "AT0", "DPS", "DT0") or tokens[at].text in "`'\"“"):
         at += 1
     while at > after and tokens[at - 1].text in "`'\"“":
@@ -216,6 +239,8 @@ def _phrase_of(tokens: Sequence[Token], head: str) -> Phrase | None:
             begin = at
             while begin > 0 and tokens[begin - 1].tag in ("AJ0", "AJC", "NN1", "NP0", "NN2", "VVN", "VVG", "CRD", "ORD", "NN0"):
                 begin -= 1
+            while begin < at and tokens[begin].tag == "VVN" and begin > 0 and tokens[begin - 1].tag.startswith(("VH", "VB")):
+                begin += 1  # "we have constructed two theories"
             phrase = noun_phrase(tokens, begin)
             if phrase is None or head_of(tokens, phrase).rstrip("s") != stem:
                 continue
