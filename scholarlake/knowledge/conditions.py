@@ -66,10 +66,14 @@ def _end_of_clause(tokens: Sequence[Token], first: int, at: int) -> int | None:
         return None
     if first > 0 and tokens[first].text.lower() in _PARTICIPLES and tokens[first - 1].tag.startswith(("VH", "VB", "PNP", "AV0")):
         return None  # "we have provided a template"
-    depth, verbs = 0, 0
+    depth, verbs, is_open = 0, 0, False
     for place in range(at, min(len(tokens), at + _LONGEST_CLAUSE)):
         token = tokens[place]
         depth += (token.text in "([") - (token.text in ")]")
+        # "given that they were treated was": behind a clause inside the sentence its main verb goes on
+        if first > 0 and verbs and not is_open and depth <= 0 and token.tag in ("VBZ", "VBD", "VBB"):
+            return tokens[place - 1].end
+        is_open = (is_open and not token.is_finite) or token.tag in ("CJC", "CJT", "CJS", "DTQ", "PNQ", "AVQ") or token.text == ","
         verbs += token.is_finite
         acts = token.text in ("we", "I") and verbs > 0  # "when it has two poles we show that"
         closes = token.text in ",;:." or depth < 0 or acts
