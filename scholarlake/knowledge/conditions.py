@@ -30,6 +30,8 @@ def conditions(text: str, tokens: Sequence[Token]) -> tuple[Context, ...]:
             if end is None or any(match.start() < other_end and start < end for start, other_end, _ in taken):
                 continue
             found = text[match.start() : end].strip(" ,;:")
+            if found.count("(") != found.count(")"):
+                continue  # it ends inside a formula
             taken.append((match.start(), end, Context(opening.kind, found)))
     return tuple(context for _, _, context in sorted(taken, key=lambda entry: entry[0])[:MOST])
 
@@ -43,7 +45,7 @@ def _end(text: str, tokens: Sequence[Token], opening: Opening, start: int, opene
     if opening.clause:
         return _end_of_clause(tokens, first, at)
     last = at - 1
-    if last > first and tokens[last].is_noun:
+    if last > first and tokens[last].is_noun and not tokens[at].is_noun:
         phrase = noun_phrase(tokens, at + 1) if tokens[at].tag in ("PRF", "PRP") else None
         return tokens[last if phrase is None else phrase.end - 1].end  # "in the classical limit" says all
     if tokens[at].tag == "PRF" and last >= first:
@@ -57,7 +59,8 @@ def _end(text: str, tokens: Sequence[Token], opening: Opening, start: int, opene
     phrase = noun_phrase(tokens, at)
     if phrase is None or phrase.start > at + 2:
         return None
-    return tokens[phrase.end - 1].end
+    into = next((place for place in range(phrase.start + 1, phrase.end) if tokens[place].text == "into"), phrase.end)
+    return tokens[into - 1].end  # what is done to it is no part of a condition
 
 
 def _end_of_clause(tokens: Sequence[Token], first: int, at: int) -> int | None:

@@ -27,6 +27,7 @@ _LEAST, _LEAST_IN_BODY, _MOST = 5, 8, 90  # words of a statement
 _LOOKED_AT = 3  # times as many sentences are parsed as facts are wanted
 _ALIKE = 0.7  # share of common words at which two statements say the same
 _WORD = re.compile(r"[^\W_]+")
+_CONCEDED = re.compile(r"^(?:since|because|although|though|while|whereas)\b[^,]*,", re.IGNORECASE)
 _BRACKETS = re.compile(r"\([^()]*\)")
 _NAME = re.compile(r"\d|[A-Z].*[A-Z]")
 _ENDS = (".", "!", ".)", ".”", '."', "]")
@@ -255,9 +256,12 @@ def _says(name: str, text: str) -> bool:
 
 def _weights(text: str, study_type: StudyType) -> dict[FactType, float]:
     """How strongly the wording speaks for each type, with regard to the kind of study."""
-    outside = _BRACKETS.sub("", text)  # what a bracket defines is not what the sentence says
+    read = {
+        "definition": _BRACKETS.sub("", text),  # what a bracket defines is not what the sentence says
+        "limitation": _CONCEDED.sub("", text),  # nor is what it sets aside
+    }
     found = {
-        name: max((cue.weight for cue in cues if cue.pattern.search(outside if name == "definition" else text)), default=0.0)
+        name: max((cue.weight for cue in cues if cue.pattern.search(read.get(name, text))), default=0.0)
         for name, cues in lexicon().types.items()
     }
     best = max(found["theoretical_result"] if study_type == "theoretical" or _says("proven", text) else 0.0, found["finding"])

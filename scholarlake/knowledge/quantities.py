@@ -38,7 +38,8 @@ _INTERVAL = re.compile(
 )
 _COMPARATOR = re.compile(
     r"(?P<sign>=<|=>|<=|>=|≤|≥|<|>|≈|∼|~|≃|=|\\leq?(?:slant)?|\\geq?(?:slant)?|\\approx|\\sim(?:eq)?|\\lesssim|\\gtrsim|"
-    r"\b(?:at least|at most|(?:more|less|fewer|greater|larger|smaller|higher|lower) than|up to|below|above|over|under|about|"
+    r"\b(?:not (?:exceeding|more than|less than)|"
+    r"at least|at most|(?:more|less|fewer|greater|larger|smaller|higher|lower) than|up to|below|above|over|under|about|"
     r"approximately|around|roughly|nearly|almost|exceeding|exceeds?|within|only|as (?:high|low|many|much|few|large|small) as|between|"
     r"a (?:minimum|maximum) of))\s*\$?\s*\Z",
     re.IGNORECASE,
@@ -50,6 +51,7 @@ _UNIT_FOLLOWS = re.compile(r"\\[,; ]|\\%|\\times|[µμ]|fold\b|[kKmMnGTPp]?(?:[g
 _AGE_FOLLOWS = re.compile(r"[-‐‑–](?:year|month|week|day|hour|minute|second|h|d|min|mm|cm|m|km|kb|bp|kDa|nm)\b")
 _JOINED_FOLLOWS = re.compile(r"\s?(?:,|and|or|to|-|–) ?\d+[-‐‑–](?!fold|year|month|week|day|hour|min)[A-Za-z(]")
 _TERM_FOLLOWS = re.compile(r"\s?(?:[+*/^_-]|\\(?!,|;|%|mathrm|rm|text)[a-zA-Z])")  # the number is part of a longer formula
+_AS_LIKELY = re.compile(r"\s?%\s(?:as|more|less)\s")
 _FOLD = re.compile(r"\s?[-‐‑–]?fold\b")
 _MEASURING = frozenset(("equals", "equalled", "reached", "reaches", "averaged", "averages", "exceeded", "exceeds", "totalled", "scored"))
 _IN_SUBJECT = frozenset(
@@ -75,6 +77,9 @@ _IN_SUBJECT = frozenset(
         "UNC",
         "AV0",
     )
+)
+_NO_SYMBOLS = frozenset(
+    ("was", "were", "is", "are", "and", "or", "of", "the", "for", "to", "in", "at", "by", "had", "has", "but", "a", "an", "be")
 )
 _COUNTED_BEFORE = frozenset(("AJ0", "AJC", "AJS", "NN1", "NN0", "NP0", "VVN", "VVG", "ORD"))
 
@@ -137,7 +142,8 @@ def _read(text: str, match: re.Match[str], tokens: Sequence[Token], inside_formu
     if _YEAR.match(match["first"]) and unit is None and match["second"]:
         return None
     at = start if compared is None else start - len(before) + compared.start()
-    metric = None if counted and unit else _metric(text, at, tokens, compared)
+    compares = _AS_LIKELY.match(text, end) is not None  # "only 60% as likely" measures no noun before it
+    metric = None if (counted and unit) or compares else _metric(text, at, tokens, compared)
     is_small = value.isdigit() and len(value) == 1
     if unit is None and metric is None and (comparator in (None, "=", "only", "about", "under", "over") or is_small):
         return None  # a bare number that nothing is said of
@@ -256,6 +262,8 @@ def _symbol(text: str, at: int) -> str | None:
     if found is None:
         return None
     name = found[1]
+    if name in _NO_SYMBOLS:
+        return None
     return name if len(name) <= 3 or name[0] == "\\" or "_" in name or "^" in name or name.isupper() else None
 
 
