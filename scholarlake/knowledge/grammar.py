@@ -105,6 +105,8 @@ def tokens_of(text: str) -> list[Token]:
             tag = "NP0"  # "the Potts model": a verb inside a sentence has no capital
         elif tag == "VVG" and match.group() in lexicon().words["acts"] and tokens and tokens[-1].tag in _BEFORE_ACTS:
             tag = "NN1"
+        elif tag == "VVN" and tokens and tokens[-1].tag == "PNP":
+            tag = "VVD"  # "we computed": no auxiliary before it
         elif tag == "VVI" and not _takes_infinitive(tokens):
             tag = "VVB"  # the tagger prefers infinitives: "We construct"
         tokens.append(Token(match.group(), match.start(), match.end(), tag))

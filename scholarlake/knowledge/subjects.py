@@ -92,8 +92,10 @@ def topic_of(title: str) -> str | None:
     """The noun phrase that a title is about; None where it has none."""
     title = title.strip()
     if title.endswith("?") and (asked := _ASKED.match(title)) is not None:
-        title = title[asked.end() :]  # "Does the limit agree with perturbation theory?" is about the limit
-        title = title[:1].upper() + title[1:]
+        title = title[asked.end() :].rstrip("?")
+        words = tokens_of(title)
+        about = noun_phrase(words, 0)  # "Does the limit agree with perturbation theory?" is about the limit
+        return title if about is None else words_of(title, words, about)
     title = title.rstrip(".?!")
     lead = _LEADING.match(title)
     begin = lead.end() if lead else 0

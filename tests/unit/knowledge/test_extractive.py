@@ -186,3 +186,35 @@ def test_whatever_is_read_stands_in_its_sentences(texts: Iterable[str]) -> None:
         assert all(one.value in fact.statement for one in fact.quantities)
         assert fact.verification == "unchecked"
     assert read(paper, LIMITS) == reading
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("To test whether sorting is significantly faster, we calculated the variance of all runs.", "method_description"),
+        ("Using paired tests, we computed the mean of lists with p < 0.05.", "method_description"),
+        ("We discovered, after many trials, that the lists were sorted.", "finding"),
+        (
+            "The lists were sorted by a routine (stable was defined as keeping the order of equal keys) and were significantly shorter.",
+            "finding",
+        ),
+    ],
+)
+def test_the_type_is_of_what_was_done_or_found_not_of_what_for_or_in_brackets(text: str, kind: str) -> None:
+    (fact,) = read(source(text, title="Sorting of lists in 40 trials"), LIMITS).facts
+    assert fact.type == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We then go on to study the sorting of long lists.",
+        "We observed the effects of list size on the number of comparisons.",
+        "Many methods have been proposed to sort lists of numbers, and we know them.",
+        "Further research with larger lists is needed to confirm our results.",
+        "In recent work, it was shown that lists of numbers can be sorted.",
+        "We recommend the sorting of all lists by their size.",
+    ],
+)
+def test_announcements_wishes_and_the_work_of_others_are_no_facts(text: str) -> None:
+    assert read(source(text, title="Sorting of lists in 40 trials"), LIMITS).facts == ()

@@ -86,3 +86,19 @@ def test_a_paper_names_what_it_makes(title: str, sentence: str, name: str | None
 )
 def test_the_topic_is_what_a_title_is_about(title: str, topic: str | None) -> None:
     assert topic_of(title) == topic
+
+
+def test_what_the_authors_find_at_last_is_what_the_sentence_is_about() -> None:
+    assert subject("We apply old ideas to the plane and find that the Wilson loop vanishes.") == Subject("Wilson loop")
+
+
+def test_our_theories_and_the_general_solution_are_not_those_of_another_noun() -> None:
+    assert subject("The dilaton theories are flat.", "Our theories are stable.") == Subject("Sorting of sparse graphs", is_topic=True)
+
+
+def test_a_question_for_a_title_is_about_its_subject() -> None:
+    assert topic_of("Does the weak coupling limit agree with perturbation theory?") == "weak coupling limit"
+
+
+def test_a_species_is_one_name() -> None:
+    assert subject("The density of L. hesperus is low.") == Subject("density of L. hesperus")
