@@ -53,7 +53,7 @@ def serving_http(lake: Path) -> Iterator[str]:
         yield said.removeprefix("MCP at ").strip()
     finally:
         process.send_signal(signal.SIGINT)
-        rest = process.communicate(timeout=30)[1]
+        rest = process.communicate(timeout=90)[1]
         assert "Traceback" not in rest, rest
 
 

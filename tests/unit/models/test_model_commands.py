@@ -153,7 +153,7 @@ def test_what_ends_the_command_ends_vllms_server(tmp_path: Path) -> None:
     assert process.stderr.readline().split()[-1] == str(process.pid)
     assert check(path) == ""
     process.terminate()
-    assert process.wait(20) == -signal.SIGTERM
+    assert process.wait(60) == -signal.SIGTERM
     assert "can't be reached" in check(path)
     process.stderr.close()
 
@@ -172,5 +172,5 @@ def test_a_gguf_file_is_served_until_it_is_interrupted(tmp_path: Path) -> None:
     with urllib.request.urlopen(f"{address}/models") as reply:
         assert json.loads(reply.read())["data"]
     process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     process.stderr.close()
