@@ -72,3 +72,9 @@ def test_importing_the_library_costs_no_heavy_import() -> None:
     code = f"import sys, scholarlake, scholarlake.cli; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
+
+
+def test_every_file_of_tests_has_a_name_of_its_own() -> None:
+    """pytest takes a file for the module of its name: of two of one name, it refuses the second."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
