@@ -219,9 +219,9 @@ def write_partition(lake: Lake, name: str, partition: str | None, frame: pl.Data
 
 
 def write_wanted(lake: Lake, name: str, partition: str | None, wanted: Wanted, run: Commit) -> Written:
-    """The same for rows known by their hashes, of unique keys: only those that are not there are made.
+    """The same for rows known by their hashes: only those that are not there are made.
 
-    Raises ContractError, before anything is written, where a row that is made does not fit the contract.
+    Raises ContractError, before anything is written, where rows that are made do not fit the contract, or share a key.
     """
     return _attempt(lake, table(name), partition, wanted, None, run)
 
@@ -264,6 +264,7 @@ def _compare_and_write(
     other = numbered.join(present, on="hash", how="anti")["at"]
     frame = wanted.take(pl.repeat(False, len(wanted.hashes), eager=True).scatter(other, True))
     require_fit(contract, partition, frame)
+    require_unique_keys(contract, frame)
     made = hashed(frame.lazy(), contract)
     known = present if deletes is not None else present.join(numbered, on="hash", how="anti")
     joined = made.join(known, on=key, how="left", suffix="_old")

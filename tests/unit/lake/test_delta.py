@@ -13,6 +13,7 @@ from deltalake import DeltaTable
 
 from scholarlake.errors import ContractError, LakeError
 from scholarlake.lake import contracts, delta, releases
+from scholarlake.lake.content import wanted_rows
 from scholarlake.lake.home import Lake
 
 RUN = delta.Commit("run", "1")
@@ -210,3 +211,11 @@ def test_a_table_with_a_column_of_another_type_is_one_clear_line(lake: Lake, mon
         lake.scan("core_papers")
     with pytest.raises(LakeError, match="core_papers holds in_degree in another type"):
         delta.write_partition(lake, "core_papers", "00", degrees("00", 2), RUN)
+
+
+def test_rows_known_by_their_hashes_are_held_to_the_contract_too(lake: Lake) -> None:
+    delta.write_partition(lake, "core_papers", "00", degrees("00", 2), RUN)
+    twice = pl.concat([degrees("00", 3), degrees("00", 1, in_degree=7, first=2)])
+    with pytest.raises(ContractError):
+        delta.write_wanted(lake, "core_papers", "00", wanted_rows(contracts.CORE_PAPERS, twice), RUN)
+    assert lake.scan("core_papers").collect().height == 2
