@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,19 @@ from typing import Any
 import polars as pl
 
 from scholarlake.corpus import csr
+from scholarlake.dense.index import build_index
 from scholarlake.lake import artifacts, contracts, delta
 from scholarlake.lake.files import write_json
-from scholarlake.lake.hashing import stable_key, text_hash
+from scholarlake.lake.hashing import shard_of, stable_key, text_hash
 from scholarlake.lake.home import Lake
 from scholarlake.lake.releases import PinnedArtifact, PinnedTable, Release
+from scholarlake.models.answers import embed_query
+from scholarlake.models.config import Endpoint, open_embedder
+from scholarlake.profile import Dense
 from scholarlake.search.index import build_search_index
 
 COMMIT = delta.Commit("test", "0")
+EMBEDDER = Endpoint(backend="hashing", model="hashing", dimension=64)
 _PLAIN: dict[str, Any] = {"shard": "00", "method": "test", "code_version": "0"}
 
 
@@ -120,3 +125,18 @@ def release(
     found = Release(name, "2030-01-02T03:04:05+00:00", lake.shards, {}, dict(embedder or {}), tables, pins, {})
     write_json(lake.releases / f"{name}.json", asdict(found))
     return found
+
+
+def searchable(root: Path, papers: Sequence[Mapping[str, Any]], citations: Iterable[tuple[str, str]], embedded: int | None = None) -> Lake:
+    """A lake with one release and all its indices; the vectors of the first so many papers are made of their titles by EMBEDDER."""
+    embedder, numbers = open_embedder(EMBEDDER, "hashing"), {"00": 0, "01": 0}
+    vectors = {}
+    for row in papers[:embedded]:
+        shard = shard_of(row["paper_id"], len(numbers))
+        vectors[row["paper_id"]] = (int(shard) * 10**10 + numbers[shard], embed_query(embedder, row["title"]).tolist())
+        numbers[shard] += 1
+    made = make_lake(root, papers, citations, vectors, model=embedder.fingerprint)
+    indices = {shard: build_index(made, shard, embedder.fingerprint, embedder.dimension, Dense()).artifact for shard in made.shard_keys}
+    facts = {"name": "hashing", "fingerprint": embedder.fingerprint, "endpoint": EMBEDDER.model_dump(exclude_defaults=True)}
+    release(made, embedder=facts, vector_index=indices)
+    return made

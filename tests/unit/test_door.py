@@ -14,21 +14,15 @@ import polars as pl
 import pytest
 
 import scholarlake
-from scholarlake.dense.index import build_index
 from scholarlake.door import ReleaseReader
 from scholarlake.errors import IndexDamaged, LakeError, ModelError, NotFound, ReleaseError
 from scholarlake.lake import delta
-from scholarlake.lake.hashing import shard_of
 from scholarlake.lake.home import Lake
-from scholarlake.models.answers import embed_query
-from scholarlake.models.config import Endpoint, open_embedder
 from scholarlake.models.protocol import fingerprint_of
-from scholarlake.profile import Dense
 from scholarlake.search.paper import Paper
-from tests.unit.small_lake import COMMIT, frame, make_lake, paper, release
+from tests.unit.small_lake import COMMIT, EMBEDDER, frame, make_lake, paper, release, searchable
 
 # p1 was merged into p2 in one batch, p2 into p3 in the next: identities lead both to p3.
-EMBEDDER = Endpoint(backend="hashing", model="hashing", dimension=64)
 PAPERS = [
     paper("p3", "Deep Learning", year=2015, record_ids=["p1", "p2", "p3"]),
     paper("q", "Deep Learning", year=2020),
@@ -48,17 +42,7 @@ def lake(tmp_path: Path) -> Lake:
 
 def released(root: Path) -> Lake:
     """A lake with one release, its vectors made by the hashing embedder from the titles."""
-    embedder, numbers = open_embedder(EMBEDDER, "hashing"), {"00": 0, "01": 0}
-    vectors = {}
-    for row in PAPERS:
-        shard = shard_of(row["paper_id"], len(numbers))
-        vectors[row["paper_id"]] = (int(shard) * 10**10 + numbers[shard], embed_query(embedder, row["title"]).tolist())
-        numbers[shard] += 1
-    made = make_lake(root, PAPERS, CITATIONS, vectors, model=embedder.fingerprint)
-    indices = {shard: build_index(made, shard, embedder.fingerprint, embedder.dimension, Dense()).artifact for shard in made.shard_keys}
-    facts = {"name": "hashing", "fingerprint": embedder.fingerprint, "endpoint": EMBEDDER.model_dump(exclude_defaults=True)}
-    release(made, embedder=facts, vector_index=indices)
-    return made
+    return searchable(root, PAPERS, CITATIONS)
 
 
 @pytest.fixture

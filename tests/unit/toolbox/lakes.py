@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from scholarlake.dense.index import build_index
 from scholarlake.lake.home import Lake
-from scholarlake.models.answers import embed_query
-from scholarlake.models.config import Endpoint, open_embedder
-from scholarlake.profile import Dense
-from tests.unit.small_lake import make_lake, paper, release
+from tests.unit.small_lake import paper, searchable
 
-EMBEDDER = Endpoint(backend="hashing", model="hashing", dimension=64)
 CITING = 3_100
 
 #: p1 was merged into p2 in one batch, p2 into p3 in the next. 1984 is a title, and the id of another paper.
@@ -31,7 +25,7 @@ SMALL_CITATIONS = [("q", "p3"), ("r", "p3"), ("r", "q"), ("s", "r"), ("t", "s")]
 
 
 def small(root: Path) -> Lake:
-    return _released(root, SMALL, SMALL_CITATIONS)
+    return searchable(root, SMALL, SMALL_CITATIONS)
 
 
 def crowd(root: Path) -> Lake:
@@ -39,19 +33,4 @@ def crowd(root: Path) -> Lake:
     names = [f"c{number:04d}" for number in range(CITING)]
     papers = [paper("hub", "The hub"), paper("survey", "A survey of crowds"), *(paper(name, f"Crowd study {name}") for name in names)]
     citations = [(name, "hub") for name in names] + [("survey", name) for name in names] + [("c0002", "c0001")]
-    return _released(root, papers, citations)
-
-
-def _released(root: Path, papers: list[dict[str, Any]], citations: list[tuple[str, str]]) -> Lake:
-    embedder, numbers = open_embedder(EMBEDDER, "hashing"), {"00": 0, "01": 0}
-    lake = Lake.open_or_create(root, len(numbers))
-    vectors = {}
-    for row in papers[:20]:
-        shard = lake.shard_of(row["paper_id"])
-        vectors[row["paper_id"]] = (int(shard) * 10**10 + numbers[shard], embed_query(embedder, row["title"]).tolist())
-        numbers[shard] += 1
-    made = make_lake(root, papers, citations, vectors, model=embedder.fingerprint)
-    indices = {shard: build_index(made, shard, embedder.fingerprint, embedder.dimension, Dense()).artifact for shard in made.shard_keys}
-    facts = {"name": "hashing", "fingerprint": embedder.fingerprint, "endpoint": EMBEDDER.model_dump(exclude_defaults=True)}
-    release(made, embedder=facts, vector_index=indices)
-    return made
+    return searchable(root, papers, citations, embedded=20)

@@ -18,7 +18,8 @@ from scholarlake.door import ReleaseReader
 from scholarlake.models.protocol import fingerprint_of
 from scholarlake.toolbox import faults, papers
 from scholarlake.toolbox.dispatch import TOOLS, Toolbox, functions
-from tests.unit.toolbox.lakes import CITING, EMBEDDER, crowd, small
+from tests.unit.small_lake import EMBEDDER
+from tests.unit.toolbox.lakes import CITING, crowd, small
 
 
 @pytest.fixture(scope="module")
