@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, overload
 
 import polars as pl
 
@@ -206,6 +206,8 @@ class ReleaseReader:
 
         most: how many citations are followed before the total is a lower bound; tens of millions unless given.
         """
+        if along not in get_args(Along) or hops < 1:  # a walk along nothing, or of no step, would say that there is nobody
+            raise NotFound(f"no walk of {hops} steps along {along!r}; there are: one step or more along {', '.join(get_args(Along))}")
         return self._walked(self._graph.neighbours(self._id(name), hops, limit, along, most))
 
     def shortest_path(self, start: str, end: str, max_depth: int = 5) -> list[Paper]:

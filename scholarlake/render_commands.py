@@ -71,8 +71,10 @@ def render(
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise SourceError(f"{path} can't be read as UTF-8 text ({fault}); name another file") from fault
+    except OSError as fault:
+        raise SourceError(f"{path} can't be read ({fault.strerror}); name another file") from fault
+    except UnicodeDecodeError as fault:
+        raise SourceError(f"{path} is no UTF-8 text (byte {fault.start}); name another file") from fault
 
 
 @contextmanager

@@ -277,3 +277,9 @@ def test_the_manifest_is_plain_values(reader: ReleaseReader) -> None:
 def test_importing_the_package_does_not_import_the_library() -> None:
     code = "import sys, scholarlake; scholarlake.__all__; sys.exit('polars' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=Path(scholarlake.__file__).parents[1]).returncode == 0
+
+
+@pytest.mark.parametrize(("hops", "along"), [(1, "reference"), (0, "both"), (-1, "citations")])
+def test_a_walk_that_goes_nowhere_is_refused_and_no_empty_answer(reader: ReleaseReader, hops: int, along: str) -> None:
+    with pytest.raises(NotFound, match="no walk of"):
+        reader.neighbours("p3", hops=hops, along=along)  # type: ignore[arg-type]
