@@ -1,6 +1,6 @@
 """`docs/tables.md`, from the contracts. Print it with `python -m scholarlake.lake.tables_doc`.
 
-What does not belong here: any word about a table or column; those stand in `contracts.py`.
+What does not belong here: any word about a table or column; those stand in `contracts`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIMPLE = {
 
 _HEAD = """# Tables
 
-*Generated from `scholarlake/lake/contracts.py` by `python -m scholarlake.lake.tables_doc > docs/tables.md`.
+*Generated from `scholarlake/lake/contracts/` by `python -m scholarlake.lake.tables_doc > docs/tables.md`.
 Edit the contracts, not this page.*
 
 Every table is a Delta table. Read them through a release, which pins their versions: `scholarlake.open("data/lake").table("papers")`;
