@@ -24,6 +24,7 @@ METHOD = "extractive"
 
 _PROSE = frozenset(("abstract", "paragraph", "list_item"))
 _LEAST, _LEAST_IN_BODY, _MOST = 5, 8, 90  # words of a statement
+_LEAST_OF_METHOD = 9  # words that say what is done and how
 _LOOKED_AT = 3  # times as many sentences are parsed as facts are wanted
 _ALIKE = 0.7  # share of common words at which two statements say the same
 _WORD = re.compile(r"[^\W_]+")
@@ -33,7 +34,7 @@ _NAME = re.compile(r"\d|[A-Z].*[A-Z]")
 _ENDS = (".", "!", ".)", ".”", '."', "]")
 _UNPROVEN = 2.0  # what the wording of a derivation is worth in a paper that derives nothing
 _SELF_CONTAINED = 16  # words that make up for a demonstrative
-_LEAST_OF_ABSTRACT, _LEAST_OF_METHODS, _LEAST_OF_BODY = 4.0, 3.5, 4.5  # scores
+_LEAST_OF_ABSTRACT, _LEAST_OF_METHODS, _LEAST_OF_BODY = 4.5, 3.5, 4.5  # scores
 _METHODS_AT_MOST = 0.25  # share of a full text's facts that say how its study was done
 _ORDER: tuple[FactType, ...] = (
     "limitation", "definition", "dataset", "hypothesis", "theoretical_result", "finding", "method_description",
@@ -206,6 +207,8 @@ def _judged(
     type_, weight = _typed(text, study_type, section, in_abstract=in_abstract, own=own)
     if background and (cited or (not own and (weight < 5 or type_ == "limitation"))):
         return None
+    if type_ == "method_description" and len(text.split()) < _LEAST_OF_METHOD:
+        return None  # "an action is also formulated"
     if not in_abstract and weight < (2 if where in ("results", "methods", "limitations") else 3) + (0 if own else 1):
         return None
     score = weight + (1.0 if own else 0.0) + (section.weight if section is not None else 0.5)
@@ -230,6 +233,9 @@ def _typed(text: str, study_type: StudyType, section: SectionKind | None, *, in_
     if _says("we_do", text):
         for name in _RESULTS:
             weights[name] = weights[name] if weights[name] > 2 else 0.0  # what the authors do is no result by itself
+    if _says("we_use", text):
+        weights = {name: weight if name in ("method_description", "dataset", "limitation") else 0.0 for name, weight in weights.items()}
+        weights["method_description"] = max(weights["method_description"], 3.0)
     if not own and study_type != "theoretical" and (section is None or section.type != "limitation"):
         weights["limitation"] = 0.0  # of something else than the study
     if not in_abstract:
@@ -287,8 +293,10 @@ def _candidate(source: Source, statement: _Statement, names: Names, parsed: dict
     if subject is None:
         return None
     evidence = {n, *subject.sentences}
-    if _says("names_before", statement.text) and before:
-        evidence.add(before[-1])  # which says what "its" and "these" stand for
+    if _says("names_before", statement.text) or _says("points_back", statement.text):  # which says what "its" and "these" stand for
+        if not before:
+            return None
+        evidence.add(before[-1])
     return Candidate(
         statement.type,
         subject.text,

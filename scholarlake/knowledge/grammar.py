@@ -123,6 +123,11 @@ def _takes_infinitive(before: Sequence[Token]) -> bool:
     return False
 
 
+_LONGEST_INTRODUCTION = 32  # words
+_NUMERAL = re.compile(r"(?:[IVX]+[AB]?|\d+[AB]?|[AB])")
+_NUMBERED = frozenset(("type", "types", "class", "phase", "case", "level", "group", "model"))
+
+
 def clause_at(tokens: Sequence[Token], begin: int = 0) -> Clause | None:
     """The main clause of what begins there; None where no finite verb with a subject is found."""
     begin = _past_introduction(tokens, begin)
@@ -138,7 +143,9 @@ def clause_at(tokens: Sequence[Token], begin: int = 0) -> Clause | None:
 def _past_introduction(tokens: Sequence[Token], begin: int) -> int:
     """The place where the subject of the main clause begins."""
     at = begin
-    while at < len(tokens) and (tokens[at].tag in ("AV0", "CJC", "ITJ", "PUN") or tokens[at].text.lower() in ("moreover", "furthermore")):
+    while at < len(tokens) and (
+        tokens[at].tag in ("AV0", "CJC", "ITJ", "PUN") or tokens[at].text.lower() in ("moreover", "furthermore", "speaking")
+    ):
         at += 1
     if at >= len(tokens):
         return begin
@@ -146,11 +153,36 @@ def _past_introduction(tokens: Sequence[Token], begin: int) -> int:
         for place in range(at + 1, len(tokens) - 2):
             if tokens[place].text == "," and _starts_clause(tokens, place + 1):
                 return _past_introduction(tokens, place + 1)
+        if tokens[at].tag in ("CJS", "AVQ") and (main := main_clause_behind(tokens, at + 1)) is not None:
+            return main
         if tokens[at].tag in ("PRP", "CJS", "VVG", "TO0"):  # "In this paper we show": no comma, but somebody who acts
-            for place in range(at + 1, min(len(tokens) - 1, at + 14)):
-                if tokens[place].text.lower() in ("we", "i", "it") and _verb_near(tokens, place + 1):
+            for place in range(at + 1, min(len(tokens) - 1, at + _LONGEST_INTRODUCTION)):
+                acts = tokens[place].text in ("we", "I") or (tokens[place].text.lower() == "it" and place < at + _LONGEST)
+                if acts and _verb_near(tokens, place + 1):
                     return place
     return at
+
+
+def main_clause_behind(tokens: Sequence[Token], begin: int) -> int | None:
+    """Where the main clause begins behind a subordinate one that no comma closes: "When the field is weak the bound holds". None where
+    there is a comma, or only one verb."""
+    verbs = 0
+    for at in range(begin, len(tokens)):
+        token = tokens[at]
+        if token.text in ",;:" or token.tag in ("CJC", "CJT", "CJS", "DTQ", "PNQ"):
+            return None
+        if not token.is_finite or (at > begin and tokens[at - 1].is_finite):
+            continue
+        verbs += 1
+        if verbs == 2:
+            starts = [
+                place
+                for place in range(at - 1, begin + 2, -1)
+                if tokens[place].tag in ("AT0", "DPS", "DT0") and tokens[place - 1].tag not in ("PRP", "PRF")
+            ]
+            is_closed = bool(starts) and (tokens[starts[0] - 1].is_noun or tokens[starts[0] - 1].tag in ("AJ0", "VVN", "AV0"))
+            return starts[0] if is_closed else None
+    return None
 
 
 def _noun_follows(tokens: Sequence[Token], at: int) -> bool:
@@ -220,15 +252,23 @@ def noun_phrase(tokens: Sequence[Token], begin: int, end: int | None = None) -> 
     start, last, seen = at, None, False
     while at < end and at - start < _LONGEST:
         token = tokens[at]
-        if token.text == "due":
+        if token.text == "due" or (token.text in ("in", "with") and at + 1 < end and tokens[at + 1].text in ("order", "terms", "respect")):
             break
         if token.is_noun:
             last, seen = at, True
         elif token.tag in ("ZZ0", "UNC", "CRD") and not seen:
             last = at
+        elif seen and last == at - 1 and _NUMERAL.fullmatch(token.text) and tokens[at - 1].text.lower() in _NUMBERED:
+            last = at  # "type IIB supergravity"
         elif token.tag in _BEFORE_NOUN:
             behind = tokens[at + 1].tag if at + 1 < end else ""
-            if token.tag == "AJ0" and seen and last == at - 1 and (behind in ("VVG", "VVN") or not _nominal_follows(tokens, at + 1, end)):
+            if (
+                token.tag == "AJ0"
+                and token.text != "such"
+                and seen
+                and last == at - 1
+                and (behind in ("VVG", "VVN") or not _nominal_follows(tokens, at + 1, end))
+            ):
                 last = at  # an adjective that stands where a noun does: "path integral"
             is_verbal = token.tag in ("VVN", "VVG") and seen and (last == at - 1 or not _inside_nominal(tokens, at, end))
             if is_verbal and not (is_bounded and token.tag == "VVG" and _noun_follows(tokens, at)):

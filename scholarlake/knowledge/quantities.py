@@ -48,7 +48,7 @@ _MORE = r"(?:\.?\s(?:S?\d+[A-Z]?(?:\s?[,–-]\s?|\s(?:and|or|to)\s))+)"
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d\Z")
 _GOES_ON = re.compile(r"[A-Za-z_^{\\(]")
 _UNIT_FOLLOWS = re.compile(r"\\[,; ]|\\%|\\times|[µμ]|fold\b|[kKmMnGTPp]?(?:[gmsLlKVWJNTAF]|eV|Hz|bp|b|Da|M)\b|[hx]\b|yr?s?\b|\(")
-_AGE_FOLLOWS = re.compile(r"[-‐‑–](?:year|month|week|day|hour|minute|second|h|d|min|mm|cm|m|km|kb|bp|kDa|nm)\b")
+_AGE_FOLLOWS = re.compile(r"[-‐‑–](?:year|month|week|day|hour|minute|second|h|d(?= old)|min|mm|cm|m|km|kb|bp|kDa|nm)\b")
 _JOINED_FOLLOWS = re.compile(r"\s?(?:,|and|or|to|-|–) ?\d+[-‐‑–](?!fold|year|month|week|day|hour|min)[A-Za-z(]")
 _TERM_FOLLOWS = re.compile(r"\s?(?:[+*/^_-]|\\(?!,|;|%|mathrm|rm|text)[a-zA-Z])")  # the number is part of a longer formula
 _AS_LIKELY = re.compile(r"\s?%\s(?:as|more|less)\s")

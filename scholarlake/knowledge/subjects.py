@@ -36,9 +36,19 @@ _LEADING = re.compile(
 _ASKED = re.compile(
     r"(?:(?:does|do|did|is|are|was|were|can|could|should|must|will|has|have)\s+)(?:there\s+)?(?:the\s+|an?\s+)?", re.IGNORECASE
 )
+_MEANS = frozenset(("using", "employing", "applying", "based", "utilizing", "utilising"))
 _SINGULAR_PRONOUNS, _PLURAL_PRONOUNS = frozenset(("it", "its")), frozenset(("they",))
 _LONGEST = 14  # words of a subject
 _MOST_BACK = 3  # sentences
+#: Verbs of authors that look like nouns.
+_ACTS = frozenset(
+    ("comment", "study", "show", "use", "find", "review", "address", "report", "test", "compare", "discuss", "note", "present", "estimate")
+)
+#: Verbs of authors that take a second object: in "we apply the theorem to string models" the theorem is dealt with.
+_TO_ANOTHER = frozenset(
+    verb + ending for verb in ("appl", "extend", "generali", "relat", "compar", "reduc", "adapt", "map", "lift", "connect", "match")
+    for ending in ("y", "ied", "ies", "", "s", "ed", "ze", "zed", "se", "sed", "e", "es", "ped")
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -130,6 +140,8 @@ def _subject(read: Read, begin: int, before: Sequence[Read], names: Names, depth
         if said is not None:
             return _subject(read, said, before, names, depth + 1) or _topic(names)
         return _object(read, clause.after, before, names) or _topic(names)
+    if first.text.lower() in _MEANS:
+        return _topic(names)  # no comma says where the clause begins
     if first.tag == "EX0":
         return _object(read, clause.after, before, names)
     word = first.text.lower()
@@ -203,14 +215,23 @@ def _object(read: Read, after: int, before: Sequence[Read], names: Names) -> Sub
     while at > after and tokens[at - 1].text in "`'\"“":
         at -= 1
     phrase = noun_phrase(tokens, at)
-    if phrase is None or phrase.start > at + 2:
-        return None
+    if phrase is None or phrase.start > at + 2 or tokens[at].text.lower() in _SINGULAR_PRONOUNS | _PLURAL_PRONOUNS:
+        return None  # "makes it possible" says what becomes possible, but the pronoun names nothing
+    second = next(
+        (at for at in range(phrase.start + 1, phrase.end - 1) if tokens[at].tag == "CJC" and tokens[at + 1].text.lower() in _ACTS), None
+    )
+    if second is not None:
+        phrase = Phrase(phrase.start, second)  # "we interpret the forms and comment on applications"
+    if any(token.text.lower() in _TO_ANOTHER for token in tokens[max(0, after - 2) : after]):
+        cut = next((place for place in range(phrase.start + 1, phrase.end) if tokens[place].text.lower() in ("to", "with", "into")), None)
+        phrase = phrase if cut is None else Phrase(phrase.start, cut)
     return _resolved(read, phrase, before, names)
 
 
 def _resolved(read: Read, phrase: Phrase, before: Sequence[Read], names: Names) -> Subject | None:
     """The phrase itself where it says what it is about, else what it stands for."""
     tokens = read.tokens
+    phrase = _filled(tokens, phrase)
     if _has_content(tokens, phrase):
         return Subject(re.sub(r"^\\[a-z]+\s+", "", words_of(read.text, tokens, phrase)).strip("\"'`“”‘’{} "))
     head = head_of(tokens, phrase)
@@ -231,6 +252,17 @@ def _resolved(read: Read, phrase: Phrase, before: Sequence[Read], names: Names) 
             if found is not None:
                 return Subject(words_of(earlier.text, earlier.tokens, found), (earlier.n,))
     return _topic(names)
+
+
+def _filled(tokens: Sequence[Token], phrase: Phrase) -> Phrase:
+    """What a hollow noun is said of: of "the existence of a bound" the bound; any other phrase as it is."""
+    at = phrase.start
+    while at < phrase.end - 2 and tokens[at].tag in ("AJ0", "AV0"):
+        at += 1
+    if at + 2 >= phrase.end or tokens[at].text.lower() not in lexicon().words["hollow"] or tokens[at + 1].text.lower() not in ("of", "for"):
+        return phrase
+    inner = noun_phrase(tokens, at + 2, phrase.end)
+    return inner if inner is not None and inner.start <= at + 4 and _has_content(tokens, inner) else phrase
 
 
 def _phrase_of(tokens: Sequence[Token], head: str) -> Phrase | None:
@@ -282,6 +314,7 @@ def _has_content(tokens: Sequence[Token], phrase: Phrase) -> bool:
         word = token.text.lower()
         if (
             word in generic
+            or word in lexicon().words["hollow"]
             or word in lexicon().words["bare"]
             or word in lexicon().words["pointing"]
             or not any(sign.isalnum() for sign in word)

@@ -29,6 +29,8 @@ def unit_at(text: str, at: int) -> str | None:
     found = STRETCH.match(text, at)
     if found is None:
         return None
+    if re.match(r"\s?=", text[found.end() :]):
+        return None  # "d=4" follows
     if found["sign"] or found["degrees"]:
         return str(found["sign"] or found["degrees"]).strip()
     name, is_apart = found["name"], bool(found["space"])

@@ -45,8 +45,13 @@ def full_text(*blocks: tuple[str, str], kind: str = "paragraph", title: str = TR
         ("The Hamiltonian of the spin chain is invariant under the quantum group.", "theoretical_result"),
         ("We construct a matrix model for membranes on the torus.", "method_description"),
         ("We calculate the two-loop effective action of the scalar.", "method_description"),
+        ("The basic idea is to identify the gauge group with the brane.", "method_description"),
+        ("In the brane picture we use the Born-Infeld action, whose terms are larger than one.", "method_description"),
+        ("A gauge invariant scheme is presented and applied to branes.", "method_description"),
+        ("We show, using branes and strings, that the gauge anomaly cancels.", "theoretical_result"),
+        ("We derive approximate analytic formulae for the masses of branes.", "theoretical_result"),
         ("We conjecture that the duality holds for every gauge group.", "hypothesis"),
-        ("We argue that black holes of this size may evaporate completely.", "hypothesis"),
+        ("We argue that small black holes may evaporate completely.", "hypothesis"),
         ("We define the charge of a brane as the flux through a sphere.", "definition"),
         ("We find numerically that the lattice model has a second phase.", "finding"),
     ],
@@ -87,6 +92,16 @@ def test_a_statement_of_a_study_is_typed_by_its_wording(text: str, type_: str) -
         "See Figure 2 for the spectrum of the gauge theory.",
         "The spectrum $E_n of the gauge theory is given by the brane.",
         "Talk given at the workshop on branes in March.",
+        "An outlook on gauge theories and on their branes concludes.",
+        "Second-class constraints of the gauge theory also show up.",
+        "An attempt is made to compare branes with gauge theories.",
+        "Here we extend this to a general class of gauge theories.",
+        "We apply them to gauge theories on a brane and a string.",
+        "Several gauge theories on branes are reviewed and commented on.",
+        "The gauge theory is a very interesting example of a brane.",
+        "Our approach to gauge theories on branes is straightforward.",
+        "We have to assign charges to the branes of the gauge theory.",
+        "A gauge action is also formulated.",
         "Our aim is to understand the gauge theory on the brane.",
     ],
 )
@@ -115,6 +130,13 @@ def test_a_pronoun_brings_the_sentence_that_says_what_it_stands_for() -> None:
     )
     [last] = [fact for fact in found if fact.statement.startswith("It")]
     assert (last.subject, last.evidence) == ("dilaton potential of the brane", (1, 2))
+
+
+def test_what_points_back_brings_the_sentence_before_or_is_none() -> None:
+    before, said = "The spectrum of the brane is discrete.", "We show that these levels of the gauge theory are integers."
+    [last] = [fact for fact in facts(before, said) if fact.statement == said]
+    assert last.evidence == (0, 1)
+    assert facts(said) == []
 
 
 def test_clauses_that_stand_by_themselves_are_facts_of_their_own() -> None:
