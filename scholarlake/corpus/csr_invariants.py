@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from scholarlake.lake.findings import EXAMPLES, Finding, from_offenders, rows_of
@@ -20,7 +20,10 @@ from scholarlake.lake.home import Lake
 EDGES_AT_ONCE = 4_000_000
 _ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))  # fractions of the golden ratio and of a root of five
 
+_SEED = 11  # of the hashes of ids, which live no longer than a check
+
 Words = NDArray[np.uint64]
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,9 @@ def every_citation_is_an_edge(lake: Lake, folder: Path) -> Finding:
 
     Compared by their number and an order-independent sum of hashes, shard by shard, so that no more of them are in memory than a shard has.
     """
-    wanted = _sum_of_table(lake, folder)
-    found = {way: _sum_of_arrays(folder, way) for way in ("out", "in")}
+    wanted = _sum_of_table(lake)
+    ids = _ids(folder).hash(_SEED).to_numpy()
+    found = {way: _sum_of_arrays(folder, way, ids) for way in ("out", "in")}
     wrong = [way for way, edges in found.items() if edges != wanted]
     examples = [{"direction": way, "citations": wanted.edges, "edges": found[way].edges, "same_edges": False} for way in wrong]
     return Finding(
@@ -64,42 +68,44 @@ def every_citation_is_an_edge(lake: Lake, folder: Path) -> Finding:
 
 
 def _ids(folder: Path) -> pl.Series:
-    starts = np.load(folder / "id_starts.npy").tolist()
-    text = (folder / "ids.u8").read_bytes()
-    return pl.Series([text[start:stop].decode() for start, stop in pairwise(starts)], dtype=pl.String)  # of no paper too
+    """The ids of the nodes. Raises ValueError where they are no text."""
+    starts, text = np.load(folder / "id_starts.npy"), (folder / "ids.u8").read_bytes()
+    texts = pa.LargeStringArray.from_buffers(len(starts) - 1, pa.py_buffer(starts.astype(np.int64)), pa.py_buffer(text))
+    texts.validate(full=True)
+    return pl.Series(texts)
 
 
-def _sum_of_table(lake: Lake, folder: Path) -> EdgeSum:
-    """Of the citations, by node numbers. An end that is no node has the number of no node."""
-    nodes = pl.DataFrame({"paper_id": _ids(folder)}).with_row_index("node").lazy()
+def _sum_of_table(lake: Lake) -> EdgeSum:
+    """Of the citations, by the hashes of their ends' ids."""
     edges, total = 0, 0
     for shard in lake.shard_keys:
-        numbered = lake.scan("citations").filter(pl.col("shard") == shard).select("citing_id", "cited_id")
-        for end in ("citing", "cited"):
-            numbered = numbered.join(nodes.rename({"node": end}), left_on=f"{end}_id", right_on="paper_id", how="left")
-        ends = numbered.select(pl.col("citing", "cited").fill_null((1 << 32) - 1).cast(pl.UInt64)).collect()
+        ends = lake.scan("citations").filter(pl.col("shard") == shard).select(pl.col("citing_id", "cited_id").hash(_SEED)).collect()
         edges += ends.height
-        total += _hash_sum(ends["citing"].to_numpy(), ends["cited"].to_numpy())
+        total += _hash_sum(ends["citing_id"].to_numpy(), ends["cited_id"].to_numpy())
     return EdgeSum(edges, total % (1 << 64))
 
 
-def _sum_of_arrays(folder: Path, way: str) -> EdgeSum:
+def _sum_of_arrays(folder: Path, way: str, ids: Words) -> EdgeSum:
+    """Of the edges of one direction. ids: of every node, the hash of its id."""
     edges, total = 0, 0
     for owner, other in _pieces(folder, way):
+        if other.size and int(other.max()) >= len(ids):
+            return EdgeSum(-1, 0)  # an end that is no node
         citing, cited = (owner, other) if way == "out" else (other, owner)
         edges += len(citing)
-        total += _hash_sum(citing, cited)
+        total += _hash_sum(ids[citing], ids[cited])
     return EdgeSum(edges, total % (1 << 64))
 
 
-def _pieces(folder: Path, way: str) -> Iterator[tuple[Words, Words]]:
+def _pieces(folder: Path, way: str) -> Iterator[tuple[Numbers, Numbers]]:
     """The edges of one direction, some at a time: the node that the list is of, and the node in it."""
     starts, others = np.load(folder / f"{way}_starts.npy"), np.load(folder / f"{way}.npy", mmap_mode="r")
     size = int(starts[-1])  # the array is one number longer, because nothing can't be mapped
     for begin in range(0, size, EDGES_AT_ONCE):
-        places = np.arange(begin, min(begin + EDGES_AT_ONCE, size))
-        owner = np.searchsorted(starts, places, side="right") - 1
-        yield owner.astype(np.uint64), np.asarray(others[places[0] : places[-1] + 1]).astype(np.uint64)
+        end = min(begin + EDGES_AT_ONCE, size)
+        first, last = np.searchsorted(starts, [begin, end - 1], side="right") - 1
+        bounds = np.clip(starts[first : last + 2], begin, end)
+        yield np.repeat(np.arange(first, last + 1), np.diff(bounds)), np.asarray(others[begin:end]).astype(np.int64)
 
 
 def _hash_sum(citing: Words, cited: Words) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from scholarlake.dense.faiss_ids import IDS_PER_SHARD
@@ -13,6 +14,7 @@ from scholarlake.lake.artifacts import open_artifact
 from scholarlake.lake.findings import Finding, from_offenders, rows_of
 from scholarlake.lake.home import Lake
 
+ROWS_AT_ONCE = 16_384
 LENGTH_TOLERANCE = 1e-3  # a unit vector rounded to float32, or once to half precision by a server, is well inside
 
 
@@ -37,13 +39,10 @@ def every_paper_embedded_or_listed(lake: Lake, shard: str) -> Finding:
 
 def vectors_are_sound(lake: Lake, shard: str) -> Finding:
     """Vectors are finite, of unit length, and of one dimension."""
-    vectors = _of(lake, "embeddings", shard).select(
-        "paper_id",
-        pl.col("vector").list.len().alias("dimension"),
-        # NaN and infinity stay what they are in the sum, so that the length tells of them too.
-        pl.col("vector").list.eval(pl.element() * pl.element()).list.sum().sqrt().alias("length"),
-    )
-    looked_at = vectors.collect(engine="streaming")
+    vectors = _of(lake, "embeddings", shard).select("paper_id", "vector")
+    measured = [_measured(rows) for rows in vectors.collect_batches(chunk_size=ROWS_AT_ONCE, engine="streaming") if rows.height]
+    nothing = pl.DataFrame(schema={"paper_id": pl.String, "dimension": pl.UInt32, "length": pl.Float32})
+    looked_at = pl.concat([nothing, *measured])
     dimensions = looked_at["dimension"].value_counts(sort=True).sort("count", "dimension", descending=True)["dimension"]
     usual = int(dimensions[0]) if len(dimensions) else 0
     sound = pl.col("length").is_finite() & ((pl.col("length") - 1).abs() <= LENGTH_TOLERANCE) & (pl.col("dimension") == usual)
@@ -55,6 +54,18 @@ def vectors_are_sound(lake: Lake, shard: str) -> Finding:
         offenders,
         {"dimension": usual},
     )
+
+
+def _measured(rows: pl.DataFrame) -> pl.DataFrame:
+    """Dimension and length of some vectors."""
+    dimension = rows["vector"].list.len()
+    if dimension.n_unique() == 1 and dimension[0]:
+        numbers = rows["vector"].explode().to_numpy().reshape(rows.height, dimension[0])
+        # NaN and infinity stay what they are in the sum, so that the length tells of them too.
+        length = pl.Series("length", np.sqrt(np.einsum("ij,ij->i", numbers, numbers)), dtype=pl.Float32)
+    else:
+        length = rows["vector"].list.eval(pl.element() * pl.element()).list.sum().sqrt().cast(pl.Float32)
+    return pl.DataFrame({"paper_id": rows["paper_id"], "dimension": dimension.cast(pl.UInt32), "length": length})
 
 
 def one_model(lake: Lake, shard: str | None = None) -> Finding:
@@ -112,8 +123,12 @@ def index_is_of_the_model(lake: Lake, shard: str, folder: Path) -> Finding:
     """The manifest of the index names the model and the dimension that the vectors have: a query of another would find noise."""
     facts = open_artifact(folder, verify=False)["facts"]
     said: dict[str, int | float | str | None] = {"model": str(facts["model"]), "dimension": int(facts["dimension"])}
-    kinds = _of(lake, "embeddings", shard).group_by("model", pl.col("vector").list.len().cast(pl.Int64).alias("dimension")).len("vectors")
-    offenders = kinds.filter((pl.col("model") != said["model"]) | (pl.col("dimension") != said["dimension"]))
+    # All vectors of a shard are of one dimension, or `vectors_are_sound` had stopped it: one of each model tells.
+    kinds = _of(lake, "embeddings", shard).group_by("model").agg(pl.len().alias("vectors"), pl.col("faiss_id").min()).collect()
+    one_of_each = _of(lake, "embeddings", shard).filter(pl.col("faiss_id").is_in(kinds["faiss_id"].implode()))
+    dimensions = one_of_each.select("faiss_id", pl.col("vector").list.len().cast(pl.Int64).alias("dimension")).collect()
+    known = kinds.join(dimensions, on="faiss_id", how="left").drop("faiss_id").lazy()
+    offenders = known.filter((pl.col("model") != said["model"]) | (pl.col("dimension") != said["dimension"]).fill_null(True))
     claim = f"the manifest of shard {shard} names the model and dimension of its vectors"
     return from_offenders("index_is_of_the_model", claim, rows_of(_of(lake, "embeddings", shard)), offenders, said)
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from scholarlake.lake.contracts import Table
 
-_SEED = 20_220_401  # any fixed number: row hashes are compared only among those made with it
+SEED = 20_220_401  # any fixed number: row hashes are compared only among those made with it
 
 
 @dataclass(frozen=True)
@@ -40,22 +40,22 @@ def hashed(frame: pl.LazyFrame, contract: Table) -> pl.DataFrame:
     """Key columns and the hash of each row."""
     rows = frame.select(list(contract.compared_columns)).collect()
     ids = [id_hashes(rows[name]) for name in contract.key if rows.schema[name] == pl.String]
-    return rows.select(contract.key).with_columns(rows.with_columns(ids).hash_rows(_SEED).alias("hash"))
+    return rows.select(contract.key).with_columns(rows.with_columns(ids).hash_rows(SEED).alias("hash"))
 
 
 def row_hashes(frame: pl.DataFrame) -> pl.Series:
     """The hash of each row of a frame, over all its columns."""
-    return frame.hash_rows(_SEED)
+    return frame.hash_rows(SEED)
 
 
 def id_hashes(ids: pl.Series) -> pl.Series:
     """What stands for the text of a key column in the hash of a row: who has ids by number need hash each id only once."""
-    return ids.hash(_SEED)
+    return ids.hash(SEED)
 
 
 def hashes_of_hashed(contract: Table, frame: pl.DataFrame) -> pl.Series:
     """The hash of each row, given the rows with id_hashes in place of the texts of their key."""
-    return frame.select(list(contract.compared_columns)).hash_rows(_SEED)
+    return frame.select(list(contract.compared_columns)).hash_rows(SEED)
 
 
 @dataclass(frozen=True)

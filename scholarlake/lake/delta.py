@@ -27,7 +27,7 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction
 
 from scholarlake.errors import ContractError, LakeError
-from scholarlake.lake import locks
+from scholarlake.lake import known_content, locks
 from scholarlake.lake.content import Content, Wanted, hashed, minus, total_of, wanted_rows
 from scholarlake.lake.contracts import Table, table
 from scholarlake.lake.fit import require_fit, require_unique_keys
@@ -154,7 +154,7 @@ def partitions(lake: Lake, name: str) -> list[str]:
 
 
 def partition_content(lake: Lake, name: str, partition: str | None) -> Content:
-    """Rows and hash sum of what a partition holds now, one file in memory at a time."""
+    """Rows and hash sum of what a partition holds now: as noted, else one file in memory at a time."""
     contract = table(name)
     if not exists(lake, name):
         return Content()
@@ -170,14 +170,15 @@ def commit_staged(lake: Lake, name: str, partition: str | None, files: Sequence[
     wanted = sum((file.content for file in files), Content())
     with _locked(lake, name, partition):
         delta = _open_or_create(lake, contract)
-        present = _content_of(delta, lake, contract, partition)
         old = [file.bytes for file in files_of(delta, contract) if _belongs(file, partition)]
+        present = _content_of(delta, lake, contract, partition)
         if present == wanted and (files or not old):
             _discard(lake, name, files)
             return Written(delta.version(), 0, 0, 0, wanted.rows, sum(old), wanted.version)
         actions = [_add(contract, partition, file) for file in files if file.rows]
         _discard(lake, name, [file for file in files if not file.rows])
         _transact(lake, delta, contract, partition, actions, replace=bool(old), run=run)
+        _remember(lake, delta, contract, partition, wanted)
     return Written(delta.version(), wanted.rows, 0, present.rows, wanted.rows, sum(file.bytes for file in files), wanted.version)
 
 
@@ -202,6 +203,7 @@ def commit_new(lake: Lake, name: str, staged: Mapping[str, Sequence[StagedFile]]
         for partition, files in new.items():
             content = sum((file.content for file in files), Content())
             size = sum(file.bytes for file in files if file.rows)
+            _remember(lake, delta, contract, partition, content)
             written[partition] = Written(delta.version(), content.rows, 0, 0, content.rows, size, content.version)
     late = {partition: commit_staged(lake, name, partition, staged[partition], run) for partition in staged if partition in taken}
     return {**written, **late}
@@ -257,7 +259,7 @@ def _compare_and_write(
     lake: Lake, contract: Table, partition: str | None, wanted: Wanted, deletes: pl.DataFrame | None, run: Commit
 ) -> Written:
     delta = _open_or_create(lake, contract)
-    present = hashed(_read(delta, lake, contract, partition, contract.compared_columns), contract)
+    present = hashed(_touched(delta, lake, contract, partition, wanted, deletes), contract)
     key = list(contract.key)
     # Most rows are the same on both sides. That is told by hashes alone: keys of text are looked at only where they are not.
     numbered = pl.DataFrame({"hash": wanted.hashes}).with_row_index("at")
@@ -271,22 +273,37 @@ def _compare_and_write(
     new = joined.filter(pl.col("hash_old").is_null()).select(key)
     changed = joined.filter(pl.col("hash_old").is_not_null()).select(key)
     if deletes is None:
+        before = total_of(present)
         gone = known.join(made, on=key, how="anti").select(key)
         content = wanted.content
     else:
+        before = _content_of(delta, lake, contract, partition)
         gone = known.join(deletes, on=key, how="semi").select(key)
         lost = present.join(pl.concat([changed, gone]), on=key, how="semi")
-        content = minus(total_of(present), total_of(lost)) + total_of(made)
+        content = minus(before, total_of(lost)) + total_of(made)
 
     if new.height + changed.height + gone.height:
-        if present.height == 0:
+        if before.rows == 0:
             staged = stage(lake, contract.name, partition, frame)
             _transact(lake, delta, contract, partition, [_add(contract, partition, staged)], replace=False, run=run)
         else:
             _merge(delta, contract, partition, frame, new, changed, gone, run)
         delta = _open(lake, contract)
+        _remember(lake, delta, contract, partition, content)
     size = sum(file.bytes for file in files_of(delta, contract) if _belongs(file, partition))
     return Written(delta.version(), new.height, changed.height, gone.height, content.rows, size, content.version)
+
+
+def _touched(
+    delta: DeltaTable, lake: Lake, contract: Table, partition: str | None, wanted: Wanted, deletes: pl.DataFrame | None
+) -> pl.LazyFrame:
+    """The rows of a partition that a write may change: all, or, where only some are spoken of, those that have the first key of one."""
+    rows = _read(delta, lake, contract, partition, contract.compared_columns)
+    if deletes is None:
+        return rows
+    first = contract.key[0]
+    spoken_of = pl.concat([wanted.take(pl.repeat(True, len(wanted.hashes), eager=True))[first], deletes[first]]).unique()
+    return rows.filter(pl.col(first).is_in(spoken_of.implode()))
 
 
 def _merge(
@@ -322,10 +339,26 @@ def _merge(
 
 
 def _content_of(delta: DeltaTable, lake: Lake, contract: Table, partition: str | None) -> Content:
+    files = [file for file in files_of(delta, contract) if _belongs(file, partition)]
+    noted = known_content.known(lake, contract, partition, files) if _is_one(contract, partition) else None
+    if noted is not None:
+        return noted
     total = Content()
     for frame in _each_file(delta, lake, contract, partition, contract.compared_columns):
         total += total_of(hashed(frame, contract))
     return total
+
+
+def _remember(lake: Lake, delta: DeltaTable, contract: Table, partition: str | None, content: Content) -> None:
+    """Note what a partition that was just committed holds."""
+    if _is_one(contract, partition):
+        files = [file for file in files_of(delta, contract) if _belongs(file, partition)]
+        known_content.remember(lake, contract, partition, files, content)
+
+
+def _is_one(contract: Table, partition: str | None) -> bool:
+    """Whether that is one partition, and not all of a table that has several."""
+    return (partition is None) == (contract.partition_by is None)
 
 
 # -- the table's files -----------------------------------------------------------------------------------------------

@@ -77,7 +77,8 @@ class Failure:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a suite said about a table or one partition of it."""
+    """What a suite said about a table or one partition of it. looked_at: of its rows, those that were put to it, where others had passed
+    before and are as they were."""
 
     table: str
     partition: str | None
@@ -85,6 +86,7 @@ class Verdict:
     rows: int
     expectations: int
     failures: tuple[Failure, ...] = field(default=())
+    looked_at: int | None = None
 
     @property
     def passed(self) -> bool:
@@ -105,7 +107,12 @@ class Verdict:
                 }
                 for failure in self.failures
             ),
-            facts={"engine": self.engine, "expectations": self.expectations, "failed_expectations": len(self.failures)},
+            facts={
+                "engine": self.engine,
+                "expectations": self.expectations,
+                "failed_expectations": len(self.failures),
+                **({} if self.looked_at is None else {"rows_looked_at": self.looked_at}),
+            },
         )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from deltalake import write_deltalake
 
 from checks import suites
 from scholarlake.lake import delta
@@ -151,11 +152,22 @@ def test_great_expectations_is_spared_where_few_rows_changed_since_all_had_passe
     assert suites.verdict(lake, "papers", shard).engine == "great_expectations", "where they had not passed"
 
 
-def test_rows_that_had_passed_are_still_held_to_the_suite(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = lake.scan("papers").with_columns(year=pl.lit(9999, pl.Int32))
-    monkeypatch.setattr(suites, "read", lambda *_: broken)
-    verdict = suites.verdict(lake, "papers", None, delta.version(lake, "papers"))
-    assert [failure.expectation for failure in verdict.failures] == ["1000 ≤ year ≤ 2100"]
+def test_of_a_table_that_had_passed_only_what_came_since_is_held_to_the_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suites, "FEW", 1.0)
+    lake = good_lake(tmp_path / "lake")
+    shard = lake.shard_keys[0]
+    papers = lake.scan("papers").filter(pl.col("shard") == shard).collect()
+    path, passed_at = str(lake.table_path("papers")), delta.version(lake, "papers")
+    came = papers.head(1).with_columns(paper_id=pl.lit("new"))
+    write_deltalake(path, came.to_arrow(compat_level=pl.CompatLevel.oldest()), mode="append")
+    fine = suites.verdict(lake, "papers", shard, passed_at)
+    assert (fine.passed, fine.rows, fine.looked_at) == (True, papers.height + 1, 1)
+
+    wrong = papers.head(1).with_columns(year=pl.lit(9999, pl.Int32))  # bears the key of one that had passed, too
+    write_deltalake(path, wrong.to_arrow(compat_level=pl.CompatLevel.oldest()), mode="append")
+    verdict = suites.verdict(lake, "papers", shard, passed_at)
+    assert [failure.expectation for failure in verdict.failures] == ["1000 ≤ year ≤ 2100", "(paper_id) is unique"]
+    assert (verdict.rows, verdict.looked_at) == (papers.height + 2, 3)
 
 
 def test_a_table_that_was_never_written_is_an_empty_one(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def build_collections(
     collections: by name, with nothing left to the profile. run: its inputs are the data versions of the assets that choices read.
     """
     candidates = Candidates(lake)
-    words = Words(candidates, run.inputs.get("papers", ""), progress)
+    words = Words(candidates, progress)
     tools = Tools(candidates, words, embedder, progress)
     written: dict[str, Written] = {}
     rows: dict[str, dict[str, Any]] = {}

@@ -18,6 +18,8 @@ Mask = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 
+FEW = 0.05
+"""Share of the papers up to which they are picked by name out of `papers`."""
 _NAMED = 3  # versions named beside the one that was chosen
 _DEGREES = ("in_degree", "out_degree", "total_degree")
 
@@ -60,10 +62,22 @@ class Candidates:
         chosen[self.numbers(paper_ids)] = True
         return chosen
 
-    def where(self, predicate: pl.Expr) -> Mask:
-        """The papers for which a predicate over columns of `papers` holds, read as a stream. Null is no."""
-        found = self.lake.scan("papers").filter(predicate).select("paper_id").collect(engine="streaming")
-        return self.mask(found["paper_id"])
+    def where(self, predicate: pl.Expr, among: Mask | None = None) -> Mask:
+        """Those of some papers (of all) for which a predicate over columns of `papers` holds, read as a stream. Null is no."""
+        papers = self.lake.scan("papers") if among is None or among.sum() > FEW * len(self) else self.rows(among)
+        found = self.mask(papers.filter(predicate).select("paper_id").collect(engine="streaming")["paper_id"])
+        return found if among is None else found & among
+
+    def rows(self, among: Mask) -> pl.LazyFrame:
+        """The rows that some papers have in `papers`. Of a few, the wide columns of the others are not decoded."""
+        ids = self.frame["paper_id"].filter(pl.Series(among))
+        if len(ids) <= FEW * len(self):
+            return self.lake.scan("papers").filter(pl.col("paper_id").is_in(ids.implode()))
+        return self.lake.scan("papers").join(ids.to_frame().lazy(), on="paper_id", how="semi")
+
+    def numbers_in(self, shard: str, among: Mask) -> pl.LazyFrame:
+        """paper_id and number of those of some papers that lie in a shard."""
+        return self._numbers.filter(pl.Series(among) & (self.frame["shard"] == shard))
 
     def column(self, name: str) -> NDArray[np.int64]:
         """A whole-number column of the frame."""

@@ -20,16 +20,16 @@ from scholarlake.models.protocol import Embedder, Vectors
 BATCH_ROWS = 16_384
 DECIMALS = 6
 """Similarities are compared at so many: the same text embedded in another batch differs beyond them."""
+SLACK = 1e-3
 
 
 def stored_vectors(candidates: Candidates, among: Mask) -> Iterator[tuple[Numbers, Vectors, str]]:
     """Numbers, vectors and the model's fingerprint of those of some papers that have a vector, some thousands at a time, in any order."""
     for shard in candidates.lake.shard_keys:
         rows = candidates.lake.scan("embeddings").filter(pl.col("shard") == shard).select("paper_id", "vector", "model")
-        for batch in rows.collect_batches(chunk_size=BATCH_ROWS, maintain_order=False, engine="streaming"):
-            known = candidates.numbered(batch)
-            wanted = known.filter(pl.Series(among[known["number"].to_numpy()], dtype=pl.Boolean))
-            for (model,), part in wanted.group_by("model"):
+        wanted = rows.join(candidates.numbers_in(shard, among), on="paper_id", how="inner").select("number", "vector", "model")
+        for batch in wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=False, engine="streaming"):
+            for (model,), part in batch.group_by("model"):
                 yield part["number"].to_numpy(), as_matrix(part["vector"], int(part["vector"].list.len()[0])), str(model)
 
 
@@ -38,15 +38,24 @@ def nearest(candidates: Candidates, embedder: Embedder, queries: Sequence[str], 
 
     Raises ModelError where the vectors are of another model than the embedder.
     """
-    asked = [embed_query(embedder, query).astype(np.float64) for query in queries]
+    asked = np.stack([embed_query(embedder, query) for query in queries]) if queries else np.empty((0, 0), dtype=np.float32)
     best: list[tuple[Numbers, Values]] = [(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
     for numbers, vectors, model in stored_vectors(candidates, among):
         require(embedder.fingerprint, model)
-        wide = vectors.astype(np.float64)
-        for place, query in enumerate(asked):
+        roughly = vectors @ asked.T
+        for place, query in enumerate(asked.astype(np.float64)):
+            likely = _likely(roughly[:, place], best[place][1], k)
             # Not a matrix product: its last digits hang on how many rows it is given.
-            similar = np.round(np.einsum("ij,j->i", wide, query), DECIMALS)
-            all_numbers, all_similar = np.concatenate([best[place][0], numbers]), np.concatenate([best[place][1], similar])
+            similar = np.round(np.einsum("ij,j->i", vectors[likely].astype(np.float64), query), DECIMALS)
+            all_numbers, all_similar = np.concatenate([best[place][0], numbers[likely]]), np.concatenate([best[place][1], similar])
             order = np.lexsort((all_numbers, -all_similar))[:k]
             best[place] = all_numbers[order], all_similar[order]
     return [numbers for numbers, _ in best]
+
+
+def _likely(roughly: Vectors, best: Values, k: int) -> Numbers:
+    """Rows that may be among the k nearest: by similarity in single precision, which is off by far less than SLACK."""
+    floor = float(best[-1]) if 0 < k <= len(best) else -np.inf
+    if 0 < k < len(roughly):
+        floor = max(floor, float(np.partition(roughly, len(roughly) - k)[len(roughly) - k]))
+    return np.flatnonzero(roughly >= floor - SLACK)

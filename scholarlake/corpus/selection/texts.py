@@ -16,7 +16,7 @@ BATCH_ROWS = 16_384
 def eligible(candidates: Candidates, how: Eligible, among: Mask, *, needs_abstract: bool) -> Mask:
     """Those of some papers that have a title, a text of min_characters and min_sentences, and an abstract where it is needed."""
     has_title, has_abstract = (_characters(name) > 0 for name in ("title", "abstract"))
-    able = among & candidates.where(has_title & has_abstract if needs_abstract else has_title)
+    able = candidates.where(has_title & has_abstract if needs_abstract else has_title, among)
     characters, sentences = full_texts(candidates)
     enough = (characters >= how.min_characters) & (sentences >= how.min_sentences)
     if how.text == "abstract":
@@ -35,12 +35,11 @@ def full_texts(candidates: Candidates) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 def _enough_abstract(candidates: Candidates, how: Eligible, among: Mask) -> Mask:
-    long = among & candidates.where(_characters("abstract") >= how.min_characters)
+    long = candidates.where(_characters("abstract") >= how.min_characters, among)
     if how.min_sentences <= 1 or not long.any():
         return long
     enough = np.zeros_like(long)
-    wanted = candidates.frame.lazy().filter(pl.Series(long)).select("paper_id")
-    abstracts = candidates.lake.scan("papers").select("paper_id", "abstract").join(wanted, on="paper_id", how="semi")
+    abstracts = candidates.rows(long).select("paper_id", "abstract")
     for batch in abstracts.collect_batches(chunk_size=BATCH_ROWS, maintain_order=False, engine="streaming"):
         numbers = candidates.numbered(batch)["number"].to_numpy()
         enough[numbers] = [len(split(text)) >= how.min_sentences for text in batch["abstract"]]

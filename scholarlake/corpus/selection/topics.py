@@ -112,11 +112,9 @@ def _scaled(values: Values) -> Values:
 
 def _known(candidates: Candidates, among: Mask) -> Values:
     """Share of year, venue, DOI and authors that some papers have; 0 for all others."""
-    wanted = candidates.frame.lazy().filter(pl.Series(among)).select("paper_id")
     given = [pl.col(name).is_not_null() for name in ("year", "venue", "doi")] + [pl.col("authors").list.len() > 0]
     share = pl.mean_horizontal(*(one.cast(pl.Float64) for one in given))
-    rows = candidates.lake.scan("papers").join(wanted, on="paper_id", how="semi").select("paper_id", share=share)
-    numbered = candidates.numbered(rows.collect(engine="streaming"))
+    numbered = candidates.numbered(candidates.rows(among).select("paper_id", share=share).collect(engine="streaming"))
     known = np.zeros(len(candidates))
     known[numbered["number"].to_numpy()] = numbered["share"].to_numpy()
     return known

@@ -33,7 +33,7 @@ def lake_of(root: Path, papers: Iterable[Mapping[str, Any]], citations: Iterable
 
 def tools_for(lake: Lake) -> Tools:
     candidates = Candidates(lake)
-    return Tools(candidates, Words(candidates, "papers as they are"), lambda: EMBEDDER)
+    return Tools(candidates, Words(candidates), lambda: EMBEDDER)
 
 
 def ids(tools: Tools, choice: Choice) -> list[str]:
