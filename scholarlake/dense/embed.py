@@ -19,7 +19,7 @@ import polars as pl
 
 from scholarlake.dense.faiss_ids import hand_out
 from scholarlake.dense.spool import Spool
-from scholarlake.dense.text import shard_texts
+from scholarlake.dense.text import shard_texts, text_hashes
 from scholarlake.dense.vectors import as_matrix, as_series
 from scholarlake.lake import contracts, delta
 from scholarlake.lake.delta import Commit, Written
@@ -81,7 +81,7 @@ def embed_shard(lake: Lake, shard: str, embedder: Embedder, dense: Dense, run: C
     Raises ModelError where the endpoint is lost; finished batches are kept, and the next call goes on from there.
     """
     model = embedder.fingerprint
-    texts = _all_texts(lake, shard, dense.max_characters)
+    texts = text_hashes(lake, shard, dense.max_characters)
     present = _of(lake, "embeddings", shard).select("paper_id", "text_hash", "model").collect()
     kept = texts.join(present.filter(pl.col("model") == model), on=["paper_id", "text_hash"], how="semi")
     open_texts = texts.join(kept, on="paper_id", how="anti")
@@ -126,13 +126,6 @@ def embed_shard(lake: Lake, shard: str, embedder: Embedder, dense: Dense, run: C
 
 def _of(lake: Lake, name: str, shard: str) -> pl.LazyFrame:
     return lake.scan(name).filter(pl.col("shard") == shard)
-
-
-def _all_texts(lake: Lake, shard: str, max_characters: int) -> pl.DataFrame:
-    """paper_id, text_hash and is_empty of every paper of the shard, by paper_id. The texts themselves are not kept."""
-    narrow = [frame.select("paper_id", "text_hash", is_empty=pl.col("text") == "") for frame in shard_texts(lake, shard, max_characters)]
-    typed = pl.DataFrame(schema={"paper_id": pl.String, "text_hash": pl.String, "is_empty": pl.Boolean})
-    return pl.concat([typed, *narrow]).sort("paper_id")
 
 
 def _takeable(texts: pl.DataFrame, refused: dict[str, str]) -> pl.DataFrame:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
+
 from scholarlake.errors import LakeError
 from scholarlake.lake import delta
 from scholarlake.lake.changes import Comparison, Version, compare
@@ -43,3 +45,10 @@ def since(lake: Lake, name: str, kept: Mark | None) -> Comparison | None:
         return compare(table(name), Version(folder, kept["version"]), Version(folder, now["version"]))
     except LakeError:
         return None
+
+
+def came_since(lake: Lake, name: str, partition: str | None, kept: Mark | None) -> pl.DataFrame | None:
+    """The rows of a partition that came or changed since the mark; one that changed twice is there twice. None where that can't be told."""
+    if kept is None or mark(lake, name, kept["version"]) != kept:
+        return None
+    return delta.changed_since(lake, name, partition, kept["version"])
