@@ -5,13 +5,14 @@ from __future__ import annotations
 from assets.stage import Made, Step, makes
 from scholarlake.corpus import csr
 from scholarlake.lake import artifacts
-from scholarlake.search.index import build_search_index
+from scholarlake.search import revision
 
 
 @makes("search_index")
 def search_index(step: Step) -> Made:
-    """Rows lie in the order of in-degree, year, id: the first ten hits of a word are its ten most cited papers."""
-    made = artifacts.publish(step.lake, "search_index", None, lambda folder: build_search_index(step.lake, folder, step.progress))
+    """Rows lie in the order of in-degree, year, id: the first ten hits of a word are its ten most cited papers. Where few papers changed,
+    only these are exchanged."""
+    made = revision.publish(step.lake, step.previous_artifact, step.progress)
     return _made(made, rows=int(made.facts["papers"]))
 
 

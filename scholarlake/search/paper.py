@@ -20,7 +20,7 @@ class Author:
 class Paper:
     """One paper, merged from its records, with its degrees in the release it was read from.
 
-    rank: place among all papers by in-degree, year and id, 1 the most cited.
+    rank: orders all papers by in-degree, year and id: the smaller, the more cited. Larger lakes leave room between two ranks.
     same_title: ids of the other papers with exactly this title, the most cited first.
     unresolved_references: how many of its references lead outside the corpus.
     version_of: id of the paper that stands for the work, where this is a preprint of it. versions: ids of the preprints of this one.
