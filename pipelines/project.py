@@ -16,6 +16,7 @@ import dagster as dg
 from dagster._core.instance.ref import InstanceRef
 from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
 
+from pipelines import history
 from resources.lake import LakeResource
 from scholarlake.lake.home import DAGSTER
 
@@ -98,8 +99,8 @@ def prepare_home(home: Path) -> None:
 
 
 def open_instance(home: Path) -> dg.DagsterInstance:
-    """The instance of that home, as `dagster-webserver` would open it, but that what steps print is not captured: none does, and each
-    would start three processes to watch for it."""
+    """The instance of that home, as `dagster-webserver` would open it, but that its databases stay open, and that what steps print is not
+    captured: none does, and each would start three processes to watch for it."""
     prepare_home(home)
     silent = {"module": NoOpComputeLogManager.__module__, "class": NoOpComputeLogManager.__name__}
-    return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(home), overrides={"compute_logs": silent}))
+    return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(home), overrides={"compute_logs": silent, **history.storage(home)}))

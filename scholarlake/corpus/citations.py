@@ -16,7 +16,7 @@ from scholarlake.corpus import edges as edge_sets
 from scholarlake.corpus.edge_rows import EdgeRows, PaperIds
 from scholarlake.corpus.keys import Words
 from scholarlake.corpus.progress import Progress, silent
-from scholarlake.corpus.shard_writer import ShardWriter, TableReport
+from scholarlake.corpus.shard_writer import Changed, ShardWriter, TableReport
 from scholarlake.errors import LakeError
 from scholarlake.lake import contracts, delta
 from scholarlake.lake.home import Lake
@@ -54,10 +54,14 @@ def build_citations(lake: Lake, run: delta.Commit, progress: Progress = silent) 
 
     Raises LakeError where `identities` is missing, or older than `records`.
     """
+    before = edge_sets.kept(lake)
     edges = edge_sets.resolve(lake, progress)
-    ids = PaperIds(edges.papers.ids)
-    shards = ((shard, _edge_rows(ids, edges.of_shard(number), shard)) for number, shard in enumerate(lake.shard_keys))
-    report = ShardWriter(lake, "citations", run, progress).write(shards)
+    writer = ShardWriter(lake, "citations", run, progress)
+    if before is None:
+        ids = PaperIds(edges.papers.ids)
+        report = writer.write((shard, _edge_rows(ids, edges.of_shard(number), shard)) for number, shard in enumerate(lake.shard_keys))
+    else:
+        report = writer.change(_edge_changes(lake, before, edges))
     edge_sets.keep_for(lake, edges, report.version)
     selves, repeated = int(edges.self_references.sum()), int(edges.repeated_references.sum())
     unresolved = int(edges.unresolved_references.sum())
@@ -142,6 +146,16 @@ def _joined(lake: Lake, core: pl.LazyFrame, shard: str) -> Iterator[pl.DataFrame
     for end in ("citing_id", "cited_id"):
         inside = inside.join(core, left_on=end, right_on="paper_id", how="semi")
     yield inside.collect()
+
+
+def _edge_changes(lake: Lake, before: edge_sets.EdgeSet, edges: edge_sets.EdgeSet) -> Iterator[Changed]:
+    """Of every shard the rows that are new to the table, and the keys of those that are not to be in it any more."""
+    renumbered = edge_sets.Renumbering(before.papers, edges.papers)
+    new, old = PaperIds(edges.papers.ids), PaperIds(before.papers.ids)
+    for number, shard in enumerate(lake.shard_keys):
+        changes = renumbered.changes(before.of_shard(number), edges.of_shard(number))
+        key = list(contracts.CITATIONS.key)
+        yield shard, EdgeRows(new, changes.came, shard).frame(), EdgeRows(old, changes.went, shard).frame().select(key)
 
 
 def _edge_rows(

@@ -122,8 +122,10 @@ def resolve(lake: Lake, progress: Progress = silent) -> EdgeSet:
     home = lake.spool("citations")
     folder = home / digest(versions)
     if not folder.exists():
-        if home.is_dir():  # edges of earlier versions: kept until now for what reads the table they made
-            shutil.rmtree(home)
+        standing = kept(lake)  # the edges that the table holds: what is new is told by them
+        for old in home.iterdir() if home.is_dir() else ():
+            if old.is_dir() and (standing is None or old != standing.folder):
+                shutil.rmtree(old)
         build_folder(folder, lambda aside: _Resolver(lake, aside, progress).run())
     return open_edges(folder)
 
@@ -138,8 +140,12 @@ def open_edges(folder: Path) -> EdgeSet:
 
 
 def keep_for(lake: Lake, edges: EdgeSet, citations_version: int | None) -> None:
-    """Remember that a version of `citations` holds just these edges: what comes after need not read the table."""
-    write_json(lake.spool("citations") / "kept.json", {"folder": edges.folder.name, "citations": citations_version})
+    """Remember that a version of `citations` holds just these edges: what comes after need not read the table. Others go."""
+    home = lake.spool("citations")
+    write_json(home / "kept.json", {"folder": edges.folder.name, "citations": citations_version})
+    for old in home.iterdir():
+        if old.is_dir() and old != edges.folder:
+            shutil.rmtree(old)
 
 
 def kept(lake: Lake) -> EdgeSet | None:
@@ -152,6 +158,49 @@ def kept(lake: Lake) -> EdgeSet | None:
     if facts["citations"] != delta.version(lake, "citations") or not folder.is_dir():
         return None
     return open_edges(folder)
+
+
+@dataclass(frozen=True)
+class EdgeChanges:
+    """What differs between the edges of a shard then and now. came: in the numbers of now; went: in those of then. Ascending."""
+
+    came: Words
+    went: Words
+
+
+class Renumbering:
+    """How the papers of one set of edges are numbered in another."""
+
+    def __init__(self, old: Papers, new: Papers) -> None:
+        self._number: Indices | None = None  # None where all are the same
+        if len(old) != len(new) or not old.ids.equals(new.ids):
+            known = pl.DataFrame({"id": new.ids}).with_row_index("number")
+            found = pl.DataFrame({"id": old.ids}).join(known, on="id", how="left", maintain_order="left")["number"]
+            self._number = found.cast(pl.Int64).fill_null(-1).to_numpy()
+
+    def changes(self, old: Words, new: Words) -> EdgeChanges:
+        """Compare the edges of a shard: no text is looked at."""
+        if self._number is None:
+            known, moved = np.ones(len(old), dtype=bool), old
+        else:
+            citing, cited = self._number[source(old)], self._number[target(old)]
+            known = (citing >= 0) & (cited >= 0)
+            # Ascending as they were: papers are numbered by shard and id, then and now, so that whoever came or went moves no two past
+            # each other.
+            moved = (citing[known].astype(np.uint64) << _UP) | cited[known].astype(np.uint64)
+        stays = _among(moved, new)
+        went = np.zeros(len(old), dtype=bool)
+        went[~known] = True
+        went[np.flatnonzero(known)[~stays]] = True
+        return EdgeChanges(np.asarray(new[~_among(new, moved)]), np.asarray(old[went]))
+
+
+def _among(edges: Words, others: Words) -> NDArray[np.bool_]:
+    """Which of some ascending edges are among others, ascending too."""
+    if not len(others):
+        return np.zeros(len(edges), dtype=bool)
+    places = np.searchsorted(others, edges)
+    return np.asarray(others[np.minimum(places, len(others) - 1)] == edges)
 
 
 @dataclass

@@ -23,6 +23,8 @@ COMMIT_ROWS = 10_000_000
 
 Rows = pl.DataFrame | EdgeRows
 Shard = tuple[str, Iterable[Rows]]
+Changed = tuple[str, pl.DataFrame, pl.DataFrame]
+"""A shard, the rows that are to be in it, and the keys of those that are not to be in it any more."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,17 @@ class ShardWriter:
                 written |= delta.commit_new(self.lake, self.name, new, self.run)
                 new = {}
         written |= delta.commit_new(self.lake, self.name, new, self.run) if new else {}
+        return self._report(written)
+
+    def change(self, shards: Iterable[Changed]) -> TableReport:
+        """Carry known changes into every shard of the lake; what is not spoken of stays as it is."""
+        written: dict[str, delta.Written] = {}
+        for done, (shard, upserts, deletes) in enumerate(shards):
+            self.progress(done, self.lake.shards, f"writing {self.name}")
+            written[shard] = delta.apply(self.lake, self.name, shard, upserts, deletes, self.run)
+        return self._report(written)
+
+    def _report(self, written: Mapping[str, delta.Written]) -> TableReport:
         each = written.values()
         return TableReport(
             rows=sum(one.rows for one in each),

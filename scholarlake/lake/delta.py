@@ -302,6 +302,8 @@ def _touched(
     if deletes is None:
         return rows
     first = contract.key[0]
+    if not len(wanted.hashes) and not deletes.height:
+        return rows.clear()
     spoken_of = pl.concat([wanted.take(pl.repeat(True, len(wanted.hashes), eager=True))[first], deletes[first]]).unique()
     return rows.filter(pl.col(first).is_in(spoken_of.implode()))
 
