@@ -12,6 +12,7 @@ from scholarlake.corpus.selection.build import build_collections
 from scholarlake.corpus.selection.definition import Collection, load, versions
 from scholarlake.dense.projection import project_chosen
 from scholarlake.errors import LakeError
+from scholarlake.knowledge.organization import taxonomy_file
 from scholarlake.lake import receipts
 from scholarlake.lake.hashing import file_checksum
 from scholarlake.lake.home import Lake
@@ -19,22 +20,25 @@ from scholarlake.lake.stages import COLLECTION
 
 
 def observe_collections(instance: dg.DagsterInstance, resource: LakeResource) -> int:
-    """Look at every file of the folder; report those that are new or changed, and take away the keys of those that are gone. Returns
-    how many there are.
+    """Look at every file of the folder, and at the taxonomy that belongs to each; report what is new or changed, and take away the keys of
+    collections that are gone. Returns how many there are.
 
-    Raises CollectionError, before anything is reported, where one of them says what can't be.
+    Raises CollectionError or TaxonomyError, before anything is reported, where one of them says what can't be.
     """
     lake = resource.open()
     present = versions(resource.collection_files())
+    taxonomies = taxonomy_file.versions(resource.collection_files(), resource.taxonomy_folder())
     instance.add_dynamic_partitions(COLLECTION, sorted(present))
     for name, version in present.items():
         report_observed(instance, lake, "collection_file", name, version, run_id="", metadata={})
+        report_observed(instance, lake, "taxonomy_file", name, taxonomies[name], run_id="", metadata={})
     for name in instance.get_dynamic_partitions(COLLECTION):
         if name not in present:
             instance.delete_dynamic_partition(COLLECTIONS.name or COLLECTION, name)
-    for receipt in list(receipts.read_all(lake, "collection_file")):
-        if receipt.partition not in present:
-            receipts.forget(lake, "collection_file", receipt.partition)
+    for observed in ("collection_file", "taxonomy_file"):
+        for receipt in list(receipts.read_all(lake, observed)):
+            if receipt.partition not in present:
+                receipts.forget(lake, observed, receipt.partition)
     return len(present)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import dagster as dg
 
-from checks import corpus, dense, documents, facts, publish, selection, serving, sources
+from checks import corpus, dense, documents, facts, organization, publish, selection, serving, sources
 from checks.check import Check, checks_on
 from scholarlake.lake.stages import Settings
 
@@ -22,6 +22,7 @@ ALL_CHECKS: Mapping[str, tuple[Check, ...]] = {
     **documents.CHECKS,
     **selection.CHECKS,
     **facts.CHECKS,
+    **organization.CHECKS,
     **publish.CHECKS,
 }
 """Asset → its checks, in the order of the graph."""

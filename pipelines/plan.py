@@ -17,6 +17,7 @@ from resources.lake import LakeResource
 from scholarlake.corpus.selection.definition import versions
 from scholarlake.dense.pending import pending as pending_texts
 from scholarlake.documents import folder
+from scholarlake.knowledge.organization import taxonomy_file
 from scholarlake.lake.estimate import Estimate
 from scholarlake.lake.home import Lake
 from scholarlake.lake.judgement import Judgement, Present, Staleness
@@ -71,6 +72,7 @@ def plan(places: Places, to: str = "release_diff") -> Plan:
         "oag_dump": {key: one.version for key, one in found.parts.items()},
         "document_folder": {None: folder.look(lake, resource.document_folder()).version},
         "collection_file": dict[str | None, str](versions(resource.collection_files()).items()),
+        "taxonomy_file": dict[str | None, str](taxonomy_file.versions(resource.collection_files(), resource.taxonomy_folder()).items()),
     }
     judgement = Judgement(Present(lake, seen), settings)
     planned = list(_planned(judgement, resource, found, wanted))

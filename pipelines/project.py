@@ -1,7 +1,7 @@
 """Where the project's own files are, and the configuration that the environment gives.
 
 The only place that reads the environment: SCHOLARLAKE_LAKE, SCHOLARLAKE_DUMPS, SCHOLARLAKE_DOCUMENTS,
-SCHOLARLAKE_PROFILE, SCHOLARLAKE_MODELS, SCHOLARLAKE_COLLECTIONS.
+SCHOLARLAKE_PROFILE, SCHOLARLAKE_MODELS, SCHOLARLAKE_COLLECTIONS, SCHOLARLAKE_TAXONOMIES.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ DATA = ROOT / "data"
 
 @dataclass(frozen=True)
 class Places:
-    """What a build reads and writes. Paths are absolute. dumps: a path, or the address of a bucket."""
+    """What a build reads and writes. Paths are absolute. dumps: a path, or the address of a bucket. taxonomies: where not given, beside the
+    collections."""
 
     lake: Path
     dumps: Path | str
@@ -34,6 +35,7 @@ class Places:
     models: Path
     collections: Path = DATA / "collections"
     documents: Path | None = None
+    taxonomies: Path | None = None
 
     @classmethod
     def chosen(
@@ -59,6 +61,7 @@ class Places:
             profile=environment.get("SCHOLARLAKE_PROFILE", "sample"),
             models=_place(environment.get("SCHOLARLAKE_MODELS", DATA / "models.yaml")),
             collections=_place(environment.get("SCHOLARLAKE_COLLECTIONS", DATA / "collections")),
+            taxonomies=_place(environment["SCHOLARLAKE_TAXONOMIES"]) if "SCHOLARLAKE_TAXONOMIES" in environment else None,
         )
 
     @property
@@ -75,6 +78,7 @@ class Places:
             profiles=str(DATA / "profiles"),
             models=str(self.models),
             collections=str(self.collections),
+            taxonomies=str(self.taxonomies or self.collections.parent / "taxonomies"),
         )
 
 

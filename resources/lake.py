@@ -32,6 +32,8 @@ class LakeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     models: str = Field(description="The models file that binds roles to endpoints.")
     collections: str = Field("", description="Folder of the files that define collections; none where it is empty.")
 
+    taxonomies: str = Field("", description="Folder of taxonomy files; where it is empty, all are prepared.")
+
     def profile(self) -> Profile:
         return load(self.profile_name, Path(self.profiles))
 
@@ -45,6 +47,9 @@ class LakeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     def collection_files(self) -> list[Path]:
         """The files that define collections, by name."""
         return sorted(Path(self.collections).glob("*.yaml")) if self.collections else []
+
+    def taxonomy_folder(self) -> Path | None:
+        return Path(self.taxonomies) if self.taxonomies else None
 
     def crew(self, tags: Tags, wrapping: Callable[[], Wrapping]) -> Crew:
         """The models of a step, with what they may spend."""

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from scholarlake.knowledge.organization.taxonomy import Taxonomy
+
 DPI = 110
 INK, FAINT, GRID = "#22303c", "#8a97a3", "#e6eaed"
 BLUE, ORANGE, RED = "#2f6c9e", "#d9822b", "#b3413b"
@@ -26,6 +28,7 @@ HUES = (
 )  # fmt: skip
 _POINTS_DRAWN = 20_000
 _BARS_SHOWN = 14
+_LINES_SHOWN, _LINES_A_COLUMN = 120, 30
 _STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -221,6 +224,40 @@ def facts_by_type(counts: Mapping[str, int]) -> bytes:
     return _bars(
         {name.replace("_", " "): count for name, count in counts.items()}, f"{sum(counts.values()):,} facts by type", "facts", BLUE
     )
+
+
+def taxonomy_tree(taxonomy: Taxonomy) -> bytes:
+    """Dimensions with their categories, parts below what they are part of."""
+    lines: list[tuple[int, str]] = []
+    for dimension in taxonomy.dimensions:
+        lines.append((0, dimension.name))
+        below: dict[str | None, list[str]] = {}
+        for category in dimension.categories:
+            below.setdefault(category.parent, []).append(category.name)
+        fringe = [(1, name) for name in reversed(below.get(None, []))]
+        while fringe:
+            depth, name = fringe.pop()
+            lines.append((depth, name))
+            fringe += [(depth + 1, part) for part in reversed(below.get(name, []))]
+    shown = lines[:_LINES_SHOWN]
+    columns = max(1, -(-len(shown) // _LINES_A_COLUMN))
+    figure, axes = _canvas(2.6 * columns + 1, 0.6 + 0.19 * min(len(shown), _LINES_A_COLUMN))
+    for n, (depth, name) in enumerate(shown):
+        axes.annotate(
+            _short(name, 40),
+            (n // _LINES_A_COLUMN + 0.06 * depth, -(n % _LINES_A_COLUMN)),
+            va="center",
+            fontsize=9 if depth else 10,
+            fontweight="normal" if depth else "bold",
+            color=INK if depth < 2 else FAINT,
+        )
+    axes.set(xlim=(0, columns), ylim=(-min(len(shown), _LINES_A_COLUMN), 1), xticks=[], yticks=[])
+    axes.set_frame_on(False)
+    left = f", {len(lines) - len(shown)} lines more" if len(lines) > len(shown) else ""
+    axes.set_title(
+        f"{len(lines) - len(taxonomy.dimensions)} categories in {len(taxonomy.dimensions)} dimensions{left}", loc="left", fontsize=10.5
+    )
+    return _png(figure)
 
 
 # -- the style -------------------------------------------------------------------------------------------------------

@@ -23,6 +23,13 @@ PART, SHARD, COLLECTION = "dump_part", "shard", "collection"
 _KNOWLEDGE = Path(__file__).resolve().parents[1] / "knowledge"
 _DATA_OF_FACTS = {"cues": "cues.yaml", "extractor": "prompts/extract.j2", "verifier": "prompts/verify.j2"}
 
+#: The same of what is made of facts.
+_DATA_OF_ORGANIZATION = {
+    "entities": "organization/entities.yaml",
+    "outcomes": "organization/outcomes.yaml",
+    "taxonomy": "organization/prompts/taxonomy.j2",
+}
+
 #: The kinds of partitions that come and go with the sources, and the observed asset whose partitions say which there are.
 OBSERVED_BY = {PART: "oag_dump", COLLECTION: "collection_file"}
 
@@ -66,6 +73,15 @@ class Stage:
     def code_version(self, settings: Settings) -> str:
         chosen = self.settings(settings)
         return self.version if chosen is None else f"{self.version}-{digest([_canonical(chosen)])[:12]}"
+
+
+def _organized_by(settings: Settings, roles: tuple[str, ...], data: tuple[str, ...]) -> Any:
+    """What organizing depends on besides its inputs: the models that are asked, what they are asked, and what words say to rules."""
+    files = {name: _DATA_OF_ORGANIZATION[name] for name in data}
+    return {
+        "roles": {role: settings.roles[role] for role in roles if role in settings.roles},
+        "data": {name: file_checksum(_KNOWLEDGE / path) for name, path in files.items()},
+    }
 
 
 def _is_at_work(name: str, settings: Settings) -> bool:
@@ -345,6 +361,14 @@ STAGES: dict[str, Stage] = {
             kinds=("yaml",),
         ),
         Stage(
+            "taxonomy_file",
+            "sources",
+            "The file that says by which taxonomy a collection is organized, as observed: its data version is what it says, or none.",
+            partitions=COLLECTION,
+            observed=True,
+            kinds=("yaml",),
+        ),
+        Stage(
             "collections",
             "knowledge",
             "Which papers belong to which collection, and why: the papers that get knowledge layers.",
@@ -435,6 +459,41 @@ STAGES: dict[str, Stage] = {
             ),
         ),
         Stage(
+            "fact_catalog",
+            "knowledge",
+            "What each collection has to be organized: its papers and their facts in numbers, and the digest of all of it.",
+            deps=("facts", "collections"),
+            tables=("fact_catalog",),
+            kinds=("polars", "deltalake"),
+            blocking=(
+                "fact_catalog_contract",
+                "every_collection_is_listed",
+            ),
+        ),
+        Stage(
+            "collection_facts",
+            "knowledge",
+            "The facts of a collection: reported by `fact_catalog`, only for collections whose papers, texts or facts changed.",
+            deps=("fact_catalog",),
+            partitions=COLLECTION,
+            observed=True,
+        ),
+        Stage(
+            "taxonomies",
+            "knowledge",
+            "The categories that a collection is organized by: those of its file, else prepared from its facts.",
+            deps=("taxonomy_file", "collection_facts"),
+            partitions=COLLECTION,
+            tables=("taxonomies",),
+            kinds=("python", "deltalake"),
+            settings=lambda settings: _organized_by(settings, ("organizer",), ("entities", "outcomes", "taxonomy")),
+            blocking=(
+                "taxonomies_contract",
+                "one_taxonomy_a_collection",
+                "parents_are_of_their_dimension_and_no_loop",
+            ),
+        ),
+        Stage(
             "release",
             "publish",
             "A manifest that pins every table's version and every index's checksum: what readers read.",
@@ -456,6 +515,8 @@ STAGES: dict[str, Stage] = {
                 "documents",
                 "sentences",
                 "facts",
+                "fact_catalog",
+                "taxonomies",
             ),
             kinds=("json",),
         ),

@@ -9,6 +9,7 @@ import polars as pl
 
 from scholarlake.knowledge.facts import source_hash
 from scholarlake.knowledge.objects import evidence_hash
+from scholarlake.knowledge.organization.taxonomy import Category, Dimension, Taxonomy
 from scholarlake.lake import delta
 from scholarlake.lake.contracts import table
 from scholarlake.lake.hashing import stable_key, text_hash
@@ -47,6 +48,9 @@ DEFINITIONS = {
     "by-topic": '{"topics":{"quota":1,"size":2,"topics":[{"name":"t","queries":["x"]},{"name":"u","queries":["y"]}]}}',
 }
 WANTED = {"some": None, "by-topic": 2}
+TAXONOMY = Taxonomy(
+    (Dimension("kind of text", (Category("sentence", "It ends with a full stop."),), subject_types=("concept",)),), "supplied", "file"
+)
 VECTORS = {"p1": [1.0, 0.0, 0.0, 0.0], "p3": [0.6, 0.8, 0.0, 0.0], "p4": [0.0, 0.0, 1.0, 0.0]}
 LINES = {PART: 4, OTHER: 2}  # the first part has a rejected line at its end
 BYTES = {PART: 3 * (LINE + 1) + 10, OTHER: 2 * (LINE + 1)}
@@ -191,6 +195,7 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
                 for rank, (p, topic) in enumerate(members, 1)
             ],
         ),
+        **_organization(),
         "collection_catalog": frame_of(
             "collection_catalog",
             [
@@ -239,6 +244,20 @@ def _facts(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
         "fact_sources": {**of, **counts, "content_hash": seen, "study_type": "quantitative"},
     }
     return {name: frame_of(name, [{key: row[key] for key in row if key in table(name).columns}]) for name, row in rows.items()}
+
+
+def _organization() -> dict[str, pl.DataFrame]:
+    """What the one fact of the collection "some" comes to."""
+    return {
+        "fact_catalog": frame_of(
+            "fact_catalog",
+            [
+                {"collection": name, "papers": len(members), "facts": int(name == "some"), "content_hash": "0" * 32}
+                for name, _, _, members in COLLECTIONS
+            ],
+        ),
+        "taxonomies": frame_of("taxonomies", list(TAXONOMY.rows("some", "x"))),
+    }
 
 
 def _reason(row: dict[str, object]) -> str:

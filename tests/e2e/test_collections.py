@@ -16,7 +16,10 @@ from pipelines.refresh import Refresh
 from scholarlake.corpus.selection.definition import CollectionError
 from scholarlake.lake import receipts, releases
 from scholarlake.lake.home import Lake
+from scholarlake.lake.stages import COLLECTION, STAGES
 from tests.e2e.building import ROOT, SAMPLE, command, contents, delta_versions, environment
+
+ORGANIZED = {name for name, stage in STAGES.items() if stage.partitions == COLLECTION and not stage.observed}
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +73,10 @@ def test_the_release_holds_the_collections_of_the_project(built: Path) -> None:
 
 
 def assert_only_what_follows(made: list[str]) -> None:
-    """The collections, the documents and facts of papers that were chosen or dropped, and a release."""
+    """The collections, the documents and facts of papers that were chosen or dropped, what those are organized into, and a release."""
     first, *between, release, diff = made
     assert (first, release, diff) == ("collections", "release", "release_diff")
-    assert set(between) <= {"documents", "sentences", "facts"}
+    assert set(between) <= {"documents", "sentences", "facts", "fact_catalog", *ORGANIZED}
 
 
 def test_a_new_file_is_chosen_alone_and_reported_to_its_shards_alone(copied: Path) -> None:

@@ -164,7 +164,7 @@ def _by_shard(lake: Lake) -> dict[str, str]:
 
 # -- what need not be chosen again -----------------------------------------------------------------------------------
 
-_WORDS = {"name", "title", "about"}
+_WORDS = {"name", "title", "about", "taxonomy"}  # what no paper is chosen by
 
 
 def _basis(collection: Collection, run: Commit) -> str:

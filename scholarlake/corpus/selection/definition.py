@@ -7,13 +7,13 @@ A collection is a title, what it is for, `where` (which papers may be chosen), a
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, StringConstraints, ValidationError, model_validator
 
+from scholarlake import strict_yaml
 from scholarlake.errors import ScholarLakeError
 from scholarlake.lake.hashing import file_checksum
 from scholarlake.profile import Selection, TextOf, VectorsOf
@@ -178,7 +178,7 @@ class Topics(Eligible):
 
 
 class Collection(Part):
-    """One file."""
+    """One file. taxonomy: the name of the taxonomy file that it is organized by; without one, that of its own name, where there is one."""
 
     name: Annotated[StrictStr, StringConstraints(pattern=NAME)]
     title: Said
@@ -187,6 +187,7 @@ class Collection(Part):
     first: First | None = None
     representatives: Representatives | None = None
     topics: Topics | None = None
+    taxonomy: Annotated[StrictStr, StringConstraints(pattern=NAME)] | None = None
 
     @model_validator(mode="after")
     def _chooses_in_one_way(self) -> Self:
@@ -236,9 +237,9 @@ def files(folder: Path) -> list[Path]:
 def load(path: Path) -> Collection:
     """Read one file. Raises CollectionError, in one line, with the file and the field at fault."""
     try:
-        said = yaml.load(path.read_text(encoding="utf-8"), _Strict)
-    except (yaml.YAMLError, UnicodeDecodeError) as fault:
-        raise CollectionError(f"{path.name} can't be read: {' '.join(str(fault).split())}") from fault
+        said = strict_yaml.read(path)
+    except strict_yaml.Unreadable as fault:
+        raise CollectionError(f"{path.name} {fault}") from fault
     if not isinstance(said, dict):
         raise CollectionError(f"{path.name}: give a mapping with title, about and how its papers are chosen")
     named = said.setdefault("name", path.stem)
@@ -271,16 +272,3 @@ def _in_words(fault: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         said = "there is no such setting"
     return f"{where + ': ' if where else ''}{said}{hint}"
-
-
-class _Strict(yaml.SafeLoader):
-    """YAML in which a key stands once: the plain loader takes the last one and says nothing."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Any] = set()
-        for key, _ in node.value:
-            name = self.construct_object(key, deep=True)
-            if isinstance(name, Hashable) and name in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"{name!r} stands here twice", key.start_mark)
-            seen.add(name)
-        return super().construct_mapping(node, deep)

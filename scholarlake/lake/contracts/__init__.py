@@ -292,6 +292,8 @@ TABLES: dict[str, Table] = {
         FACTS,
         FACT_REJECTS,
         FACT_SOURCES,
+        FACT_CATALOG,
+        TAXONOMIES,
     )
 }
 

@@ -213,12 +213,13 @@ def test_every_dependency_is_a_stage_that_comes_before() -> None:
         seen.add(stage.name)
 
 
-def test_only_parts_documents_and_definitions_of_collections_come_from_outside() -> None:
+def test_only_parts_documents_and_what_defines_collections_come_from_outside() -> None:
     outside = [stage for stage in STAGES.values() if stage.observed and not stage.deps]
     assert [(stage.name, stage.partitions) for stage in outside] == [
         ("oag_dump", PART),
         ("document_folder", None),
         ("collection_file", COLLECTION),
+        ("taxonomy_file", COLLECTION),
     ]
 
 

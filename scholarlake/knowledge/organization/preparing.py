@@ -1,0 +1,181 @@
+"""A taxonomy prepared from a collection by rules: what its facts name often, kind by kind, along dimensions that any field has.
+
+A category is an ending that names of several papers share ("gauge theory" of "noncommutative gauge theory"), or a kind of outcome that
+several papers state. How many is told by the size of the collection. What does not belong here: asking a model (`proposed`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scholarlake.knowledge.organization.lexicon import names, read
+from scholarlake.knowledge.organization.material import Stated
+from scholarlake.knowledge.organization.mentions import Mention, mentions_of, terms_in
+from scholarlake.knowledge.organization.merging import commonest
+from scholarlake.knowledge.organization.names import key_of, singular
+from scholarlake.knowledge.organization.sorting import Wordings
+from scholarlake.knowledge.organization.taxonomy import Category, Dimension, Taxonomy, slug
+
+_ROOTS, _PARTS = 12, 3  # categories of a dimension, and of each the parts
+_EXAMPLES = 5
+_LEAST_SHARE, _LEAST = 0.006, 3  # papers that a category needs: a share of all, and never fewer
+_TAIL = 3  # words of an ending
+_SAME_THING = 0.8  # share of an ending's papers at which a longer one stands for it
+_CONDITIONS = ("population", "setting", "assumption", "condition")
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """A dimension whose categories are kinds of entities of some types."""
+
+    name: str
+    about: str
+    types: tuple[str, ...]
+
+
+_OF_ENTITIES = (
+    _Kinds("theory or model", "In which theory or model is it stated?", ("theory", "model")),
+    _Kinds("method family", "By what kind of method was it found?", ("method", "instrument")),
+    _Kinds("object of study", "What is it about?", ("concept", "material", "organism", "task")),
+)
+
+
+def prepared(facts: Sequence[Stated]) -> Taxonomy:
+    """The taxonomy of a collection's facts; one without dimensions where they share nothing. The order of the facts is all one."""
+    facts = [fact for fact in facts if fact.supports]
+    papers = {fact.paper_id for fact in facts}
+    least = max(_LEAST, math.ceil(_LEAST_SHARE * len(papers)))
+    mentions = mentions_of(facts)
+    types = _types(mentions)
+    found = [
+        Dimension(kinds.name, _kinds([one for one in mentions if types[one.key] in kinds.types], least), kinds.about, kinds.types)
+        for kinds in _OF_ENTITIES
+    ]
+    found.append(Dimension("setting", _kinds(_settings(facts), least), "Under which conditions does it hold?", compares=True))
+    found.append(Dimension("outcome", _outcomes(facts, least), "What kind of outcome is stated?", compares=True))
+    return Taxonomy(tuple(dimension for dimension in found if dimension.categories), "prepared", "rules")
+
+
+def _types(mentions: Iterable[Mention]) -> dict[str, str]:
+    """The type of every key: what most of its mentions speak for."""
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in mentions:
+        votes[one.key][one.type or "concept"] += one.weight  # type: ignore[assignment]
+    return {key: max(sorted(counted), key=lambda name: counted[name]) for key, counted in votes.items()}
+
+
+def _settings(facts: Sequence[Stated]) -> list[Mention]:
+    """What the conditions of facts name."""
+    return [
+        Mention(fact.fact_id, fact.paper_id, "context", term.surface, term.key, "concept", 1.0)
+        for fact in facts
+        for one in fact.context
+        if one.kind in _CONDITIONS
+        for term in terms_in(one.text)
+    ]
+
+
+# -- kinds -------------------------------------------------------------------------------------------------------------
+
+
+def _kinds(mentions: Sequence[Mention], least: int) -> tuple[Category, ...]:
+    """The endings that names of enough papers share, the commonest first, each before its parts."""
+    papers: dict[str, set[str]] = defaultdict(set)
+    for one in mentions:
+        for tail in _tails(one.key):
+            papers[tail].add(one.paper_id)
+    shared = {tail: len(some) for tail, some in papers.items() if len(some) >= least and _names_a_kind(tail)}
+    for tail in sorted(shared, key=lambda one: (len(one.split()), one)):
+        longer = [other for other in shared if other.endswith(f" {tail}")]
+        if any(shared[other] >= _SAME_THING * shared[tail] for other in longer):
+            del shared[tail]
+    surfaces = _surfaces(mentions)
+    parents = {tail: _parent(tail, shared) for tail in shared}
+    ordered = sorted(shared, key=lambda one: (-shared[one], one))
+    found: list[Category] = []
+    for root in [tail for tail in ordered if parents[tail] is None][:_ROOTS]:
+        found.append(_category(root, None, mentions, surfaces))
+        found += [_category(tail, found_name(root, surfaces), mentions, surfaces) for tail in ordered if parents[tail] == root][:_PARTS]
+    return _distinct(found)
+
+
+def _tails(key: str) -> Iterable[str]:
+    words = key.split()
+    return {" ".join(words[-n:]) for n in range(1, min(len(words), _TAIL) + 1)}
+
+
+def _names_a_kind(tail: str) -> bool:
+    words = tail.split()
+    if len(words) == 1:
+        return tail not in names().not_alone and tail not in names().vague and len(tail) > 3
+    return words[0] not in names().empty and words[0] not in names().bound and not any(sign in tail for sign in "()[]{}")
+
+
+def _parent(tail: str, shared: Mapping[str, int]) -> str | None:
+    """The shortest ending of an ending that is one of those shared."""
+    words = tail.split()
+    return next((short for n in range(1, len(words)) if (short := " ".join(words[-n:])) in shared), None)
+
+
+def _surfaces(mentions: Iterable[Mention]) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in mentions:
+        found[one.key][one.surface] += 1
+    return found
+
+
+def found_name(tail: str, surfaces: Mapping[str, Mapping[str, int]]) -> str:
+    """What a category is called: the ending as it is written alone, in the singular, else as a key."""
+    if tail not in surfaces:
+        return tail
+    most = commonest(surfaces[tail]).casefold()
+    shown = min((one for one in surfaces[tail] if one.casefold() == most), key=lambda one: (sum(map(str.isupper, one)), one))
+    if shown.endswith("s") and key_of(shown[:-1]) == tail:
+        return shown[:-1]
+    *before, last = shown.split()
+    return " ".join([*before, singular(last) if last.islower() else last])
+
+
+def _category(tail: str, parent: str | None, mentions: Sequence[Mention], surfaces: Mapping[str, Mapping[str, int]]) -> Category:
+    papers: dict[str, set[str]] = defaultdict(set)
+    for one in mentions:
+        if one.key.endswith(f" {tail}"):
+            papers[one.key].add(one.paper_id)
+    best = sorted(papers, key=lambda key: (-len(papers[key]), key))[:_EXAMPLES]
+    name = found_name(tail, surfaces)
+    terms = (tail,) if tail != name.casefold() else ()
+    return Category(
+        name,
+        f"Papers of the collection call it {name}, alone or with what tells its kinds apart.",
+        tuple(dict.fromkeys(commonest(surfaces[key]) for key in best)),
+        terms,
+        parent,
+    )
+
+
+def _distinct(categories: Sequence[Category]) -> tuple[Category, ...]:
+    """Those whose ids differ, the first of each."""
+    found: dict[str, Category] = {}
+    for one in categories:
+        found.setdefault(slug(one.name), one)
+    kept = {one.name for one in found.values()}
+    return tuple(one for one in found.values() if one.parent is None or one.parent in kept)
+
+
+# -- outcomes ----------------------------------------------------------------------------------------------------------
+
+
+def _outcomes(facts: Sequence[Stated], least: int) -> tuple[Category, ...]:
+    """The kinds of outcome that results of enough papers state."""
+    said: Sequence[Mapping[str, Any]] = read("outcomes.yaml")["outcomes"]
+    every = Dimension("outcome", tuple(Category(one["name"], one["criterion"], (), tuple(one["terms"])) for one in said))
+    wordings = Wordings(every)
+    papers: dict[str, set[str]] = defaultdict(set)
+    for fact in facts:
+        for hit in wordings.hits(fact.statement):
+            papers[hit.category.name].add(fact.paper_id)
+    return tuple(one for one in every.categories if len(papers[one.name]) >= least)
