@@ -40,7 +40,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Refresh]:
     rows = [{"id": id, "title": title, "abstract": text, "year": 2001} for id, (title, text) in PAPERS.items()]
     (folder / "dumps" / "part.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
     (folder / "collections").mkdir()
-    (folder / "collections" / "sorting.yaml").write_text(json.dumps({"title": "Sorting", "about": "All.", "where": {"ids": sorted(PAPERS)}}))
+    sorting = {"title": "Sorting", "about": "All.", "where": {"ids": sorted(PAPERS)}}
+    (folder / "collections" / "sorting.yaml").write_text(json.dumps(sorting))
     (folder / "profile.yaml").write_text(json.dumps({"shards": 1, "core": {"min_total": 0, "min_in": 0}, "knowledge": KNOWLEDGE}))
     endpoint = {
         **ON_THE_PROCESSOR.in_process(folder_of("smollm2")),

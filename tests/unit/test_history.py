@@ -49,7 +49,8 @@ def test_a_run_that_fails_leaves_the_record_usable(tmp_path: Path) -> None:
         failed = dg.materialize([broken], instance=instance, raise_on_error=False)
         fine = dg.materialize([thing], instance=instance)
         assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
-        assert instance.all_logs(failed.run_id) and instance.all_logs(fine.run_id)
+        assert instance.all_logs(failed.run_id)
+        assert instance.all_logs(fine.run_id)
 
 
 def test_a_transaction_that_raises_is_undone_and_the_next_one_works(tmp_path: Path) -> None:
@@ -59,7 +60,7 @@ def test_a_transaction_that_raises_is_undone_and_the_next_one_works(tmp_path: Pa
         dg.materialize([thing], instance=instance)
         storage = instance.event_log_storage
         count = text("SELECT count(*) FROM asset_keys")
-        with pytest.raises(ZeroDivisionError), storage.index_connection() as connection:  # type: ignore[attr-defined]
+        with pytest.raises(ZeroDivisionError), storage.index_connection() as connection:  # type: ignore[attr-defined]  # noqa: PT012
             connection.execute(text("DELETE FROM asset_keys"))
             raise ZeroDivisionError
         with storage.index_connection() as connection:  # type: ignore[attr-defined]
