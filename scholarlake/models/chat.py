@@ -17,14 +17,27 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from scholarlake.lake.hashing import digest
 
-Speaker = Literal["system", "user", "assistant"]
+Speaker = Literal["system", "user", "assistant", "tool"]
 Finish = Literal["stop", "length", "refusal"]
 
 
 @dataclass(frozen=True)
+class FunctionCall:
+    """A function that a model wants called. arguments: JSON as the model wrote it, which may be none. id: what its result refers to."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
 class Message:
+    """What somebody says. calls: of the assistant; answers: of a tool, the id of the call that it answers."""
+
     speaker: Speaker
     content: str
+    calls: tuple[FunctionCall, ...] = ()
+    answers: str = ""
 
 
 class Sampling(BaseModel):
@@ -54,13 +67,18 @@ class Tags:
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One prompt. item: the caller's own name for what it is about; it changes no answer. schema: a JSON schema for the answer."""
+    """One prompt. item: the caller's own name for what it is about; it changes no answer. schema: a JSON schema for the answer.
+
+    functions: where the whole message counts and not only its text: what the model may call, as OpenAI's protocol describes functions,
+    or none; the result then has its calls, and its thought where the server tells that apart.
+    """
 
     messages: tuple[Message, ...]
     schema: Mapping[str, Any] | None = None
     sampling: Sampling | None = None
     item: str = ""
     tags: Tags | None = None
+    functions: tuple[Mapping[str, Any], ...] | None = None
 
 
 #: permanent: the endpoint will never take this request. exhausted: it broke down over it however often it was asked.
@@ -98,7 +116,10 @@ class Spent:
 
 @dataclass(frozen=True)
 class ChatResult:
-    """What became of one request: text, and with a schema its value; or a failure. position: which of the requests it was."""
+    """What became of one request: text, with a schema its value, with functions the thought and the calls; or a failure.
+
+    position: which of the requests it was.
+    """
 
     position: int
     request: ChatRequest
@@ -107,6 +128,8 @@ class ChatResult:
     failure: Failure | None
     spent: Spent
     cached: bool
+    thought: str | None = None
+    calls: tuple[FunctionCall, ...] = ()
 
 
 @dataclass
@@ -140,16 +163,19 @@ class Call:
     messages: tuple[Message, ...]
     schema: Mapping[str, Any] | None
     sampling: Sampling
+    functions: tuple[Mapping[str, Any], ...] | None = None
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model said. tokens: null where the back end does not tell."""
+    """What a model said. tokens: null where the back end does not tell. thought: where it tells it apart from the text."""
 
     text: str | None
     finish: Finish
     tokens_in: int | None
     tokens_out: int | None
+    thought: str | None = None
+    calls: tuple[FunctionCall, ...] = ()
 
 
 #: rejected: this request, for ever. failed: over this request, this time. busy: not now. gone: nobody there. closed: no entry at all.
@@ -176,12 +202,21 @@ class Engine(Protocol):
 
 
 def cache_key(identity: Mapping[str, Any], call: Call) -> bytes:
-    """16 bytes over everything that can change an answer: model and revision, messages, schema, sampling."""
-    asked = {
+    """16 bytes over everything that can change an answer: model and revision, messages, schema, sampling, functions."""
+    asked: dict[str, Any] = {
         "model": dict(identity),
-        "messages": [(message.speaker, message.content) for message in call.messages],
+        "messages": [_said(message) for message in call.messages],
         "schema": None if call.schema is None else dict(call.schema),
         "sampling": call.sampling.model_dump(),
     }
+    if call.functions is not None:  # without, the key is what it was before there were any: kept answers are still found
+        asked["functions"] = [dict(function) for function in call.functions]
     # Keys stay as they stand: the order of a schema's properties is the order in which a model writes them.
     return bytes.fromhex(digest([orjson.dumps(asked).decode()]))
+
+
+def _said(message: Message) -> tuple[Any, ...]:
+    said: tuple[Any, ...] = (message.speaker, message.content)
+    if message.calls or message.answers:
+        said += ([(call.id, call.name, call.arguments) for call in message.calls], message.answers)
+    return said

@@ -21,7 +21,7 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Self
 
@@ -36,6 +36,7 @@ from scholarlake.models.chat import (
     Engine,
     Failure,
     Fault,
+    FunctionCall,
     Message,
     Reply,
     Sampling,
@@ -53,6 +54,8 @@ from scholarlake.models.troubles import backoff
 
 HOPELESS = 10
 """Requests in a row that an endpoint breaks down over before it is taken to be broken itself."""
+LISTENING_SECONDS = 0.5
+"""How long a wait lasts before it is looked whether there was a Ctrl-C: Polars takes its signal so that it ends no wait by itself."""
 GATHERING_SECONDS = 0.02
 """How long an answer waits, at most, for others to share its write."""
 _SHARE_GATHERED = 1 / 16  # of all workers, no more wait for that: so many, at most, could ask and don't
@@ -75,6 +78,8 @@ class _Item:
     text: str | None = None
     value: Any = None
     failure: Failure | None = None
+    thought: str | None = None
+    calls: tuple[FunctionCall, ...] = ()
 
 
 @dataclass
@@ -194,7 +199,7 @@ class ChatModel:
                     continue
                 if not under_way:
                     break
-                done = errand.finished.get()
+                done = _heard(errand.finished)
                 if isinstance(done, BaseException):
                     fault = fault or done
                     if not isinstance(done, BudgetSpent):
@@ -235,13 +240,14 @@ class ChatModel:
         if shape is not None and (fault := shape.no_room(sampling.max_tokens, self._longest)) is not None:
             raise ModelError(f"{self.role} asks {self.name}: {fault}")
         messages = tuple(one if one.content.isascii() else replace(one, content=_sendable(one.content)) for one in request.messages)
-        return Call(messages, shape.schema if shape else None, sampling), shape
+        return Call(messages, shape.schema if shape else None, sampling, request.functions), shape
 
     def _remembered(self, item: _Item, answer: Answer) -> Iterator[ChatResult]:
-        value = None if item.call.schema is None else orjson.loads(answer.text)  # it was valid when it was kept
+        text, thought, calls = (answer.text, None, ()) if item.call.functions is None else _whole(answer.text)
+        value = None if item.call.schema is None else orjson.loads(text)  # it was valid when it was kept
         for position, request in item.seats:
             self.tally.spent += Spent(hits=1)
-            yield ChatResult(position, request, answer.text, value, None, Spent(hits=1), True)
+            yield ChatResult(position, request, text, value, None, Spent(hits=1), True, thought, calls)
 
     def _results(self, item: _Item) -> Iterator[ChatResult]:
         self.tally.spent += item.spent
@@ -251,7 +257,8 @@ class ChatModel:
             elif number:
                 self.tally.spent += Spent(hits=1)
             spent = Spent(hits=1) if number else item.spent
-            yield ChatResult(position, request, None if item.failure else item.text, item.value, item.failure, spent, bool(number))
+            text = None if item.failure else item.text
+            yield ChatResult(position, request, text, item.value, item.failure, spent, bool(number), item.thought, item.calls)
 
     def _keep_hits(self, hits: Mapping[Tags, int]) -> None:
         work = [
@@ -371,11 +378,15 @@ class ChatModel:
             work = self._counted(item, said, item.failure.kind if item.failure else "answered", seconds, cost)
             if item.failure is None:
                 item.text = said.text or ""
-                return Answer(item.key, self.role, self.endpoint.model, item.text, work.tokens_in, work.tokens_out), work
+                kept = item.text
+                if call.functions is not None:
+                    item.thought, item.calls = said.thought, said.calls
+                    kept = orjson.dumps({"text": item.text, "thought": said.thought, "calls": said.calls}).decode()
+                return Answer(item.key, self.role, self.endpoint.model, kept, work.tokens_in, work.tokens_out), work
             if item.failure.kind == "truncated" and not widened and (room := self._wider(call, item.shape)) > call.sampling.max_tokens:
                 call = replace(call, sampling=call.sampling.model_copy(update={"max_tokens": room}))
                 widened = True
-            elif item.failure.kind == "invalid" and not corrected:
+            elif item.failure.kind == "invalid" and not corrected and item.shape is not None:
                 call = replace(call, messages=(*item.call.messages, *_correction(said.text or "", item.failure.reason)))
                 corrected = True
             else:
@@ -392,7 +403,8 @@ class ChatModel:
         if reply.finish == "length":
             return Failure("invalid", "it ends in white space without end"), None
         if shape is None:
-            return (None, None) if text.strip() else (Failure("invalid", "it is empty"), None)
+            has_words = text.strip() or (reply.calls and call.functions is not None)
+            return (None if has_words else Failure("invalid", "it is empty")), None
         try:
             return None, shape.parse(text)
         except Invalid as fault:
@@ -464,7 +476,8 @@ class ChatModel:
         if not self._budgets or self._prices is None:
             return 0.0
         asked = sum(len(one.content.encode()) + _TOKENS_A_MESSAGE for one in call.messages)  # a token is at least a byte
-        asked += len(orjson.dumps(call.schema)) if call.schema is not None else 0
+        asked += sum(len(orjson.dumps(one.calls)) for one in call.messages if one.calls)
+        asked += len(orjson.dumps([call.schema, call.functions])) if call.schema is not None or call.functions else 0
         most = self._prices.cost(asked, call.sampling.max_tokens)
         waited = 0.0
         while (short := hold_all(self._budgets, most)) is not None:
@@ -521,7 +534,13 @@ class _Loop:
         async def awaited() -> Any:
             return await work
 
-        return asyncio.run_coroutine_threadsafe(awaited(), self._loop).result()
+        done = asyncio.run_coroutine_threadsafe(awaited(), self._loop)
+        while True:
+            try:
+                return done.result(LISTENING_SECONDS)
+            except TimeoutError:
+                if done.done():
+                    raise  # its own
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -536,6 +555,18 @@ def _correction(text: str, fault: str) -> tuple[Message, ...]:
     """
     asked = prompt(_PROMPTS, "correction").messages(fault=fault)
     return (Message("assistant", apart(text[:_SHOWN].rstrip())), *asked)
+
+
+def _heard(finished: SimpleQueue[list[_Item] | BaseException]) -> list[_Item] | BaseException:
+    while True:
+        with contextlib.suppress(Empty):
+            return finished.get(timeout=LISTENING_SECONDS)
+
+
+def _whole(kept: str) -> tuple[str, str | None, tuple[FunctionCall, ...]]:
+    """Text, thought and calls of an answer that was kept with all of them."""
+    said = orjson.loads(kept)
+    return said["text"], said["thought"], tuple(FunctionCall(**call) for call in said["calls"])
 
 
 def _sendable(text: str) -> str:

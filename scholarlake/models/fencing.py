@@ -12,15 +12,17 @@ from scholarlake.lake.hashing import text_hash
 
 TAG_DIGITS = 16
 
-#: What tokenizers of open models read as the bounds of a message or of a text, wherever it stands in a prompt.
-_CONTROL_TOKENS = re.compile(
+_BOUNDS = (
     r"<\|[^<>|\s]{1,40}\|>"  # <|im_end|>, <|eot_id|>, <|endoftext|>
     r"|<｜[^<>｜]{1,40}｜>"  # the same with full-width bars
     r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]"
-    r"|<<?/?(?:SYS|s|bos|eos|pad|unk|think|tool_call|tool_response)>>?"
-    r"|<(?:start|end)_of_(?:turn|image)>",
-    re.IGNORECASE,
+    r"|<<?/?(?:SYS|s|bos|eos|pad|unk)>>?"
+    r"|<(?:start|end)_of_(?:turn|image)>"
 )
+#: What tokenizers of open models read as the bounds of a message or of a text, wherever it stands in a prompt.
+_MESSAGE_BOUNDS = re.compile(_BOUNDS, re.IGNORECASE)
+#: The same, and what agents say and are told things in.
+_CONTROL_TOKENS = re.compile(rf"{_BOUNDS}|</?(?:think|tool_call|tool_response|answer)>", re.IGNORECASE)
 
 
 class Ours(str):
@@ -33,7 +35,12 @@ def apart(text: str) -> str:
     """The text with what a chat template would read as the bounds of a message taken apart by a space. Half characters become question
     marks; nothing else is lost.
     """
-    return _CONTROL_TOKENS.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text.encode("utf-8", "replace").decode())
+    return _CONTROL_TOKENS.sub(_parted, text.encode("utf-8", "replace").decode())
+
+
+def messages_apart(text: str) -> str:
+    """The same for what an agent itself said, whose tags mean what they say."""
+    return _MESSAGE_BOUNDS.sub(_parted, text.encode("utf-8", "replace").decode())
 
 
 def fence(text: str) -> Ours:
@@ -43,3 +50,7 @@ def fence(text: str) -> Ours:
     while tag in plain:
         tag = text_hash(tag + plain)[:TAG_DIGITS]
     return Ours(f"<text {tag}>\n{plain}\n</text {tag}>")
+
+
+def _parted(found: re.Match[str]) -> str:
+    return f"{found[0][0]} {found[0][1:]}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
-from scholarlake.models.chat import Call, Fault, Finish, Message, Reply
+from scholarlake.models.chat import Call, Fault, Finish, FunctionCall, Message, Reply
 from scholarlake.models.config import ChatEndpoint
 from scholarlake.models.troubles import fault_of
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import openai
 
 _FINISHES: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
+_THOUGHTS = ("reasoning_content", "reasoning")  # where servers put what a model thought, if they take it out of the text
 _CONNECT_SECONDS = 30.0  # hundreds that connect at once on a busy machine take their time
 _CONNECTIONS = 8
 """Of one client. Its pool looks at each of them whenever a request begins or ends: many small pools are quicker than a large one."""
@@ -96,14 +97,16 @@ class OpenAIChat:
             asked["seed"] = sampling.seed
         if sampling.stop:
             asked["stop"] = list(sampling.stop)
+        if call.functions:
+            asked["tools"] = list(call.functions)
         if call.schema is not None:
             asked["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": call.schema}}
         return {**asked, **self._endpoint.extra_body}
 
 
-def spoken(messages: tuple[Message, ...]) -> list[dict[str, str]]:
+def spoken(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
     """Messages as the protocol has them."""
-    return [{"role": message.speaker, "content": message.content} for message in messages]
+    return [_message(message) for message in messages]
 
 
 def reply_of(body: Any) -> Reply | Fault:
@@ -112,13 +115,37 @@ def reply_of(body: Any) -> Reply | Fault:
         choice = body["choices"][0]
         message, finish = choice["message"], choice.get("finish_reason")
         text, refusal = message.get("content"), message.get("refusal")
+        thought = next((message[name] for name in _THOUGHTS if message.get(name)), None)
         usage = body.get("usage") or {}
         tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        if not all(count is None or isinstance(count, int) for count in tokens) or not isinstance(text, str | None):
+        calls = tuple(_called(one) for one in message.get("tool_calls") or ())
+        if not all(count is None or isinstance(count, int) for count in tokens) or not all(
+            isinstance(one, str | None) for one in (text, thought)
+        ):
             raise TypeError("a field of another type")
     except (KeyError, IndexError, TypeError, AttributeError) as fault:
         return Fault("failed", f"an answer that is no chat completion ({' '.join(str(fault).split())[:100]})")
     known = _FINISHES.get(finish, "stop")
-    if refusal or (text is None and known == "stop"):
+    if refusal or (text is None and known == "stop" and not calls and not thought):
         known, text = "refusal", refusal or None
-    return Reply(text, known, *tokens)
+    return Reply(text, known, *tokens, thought, calls)
+
+
+def _message(message: Message) -> dict[str, Any]:
+    said: dict[str, Any] = {"role": message.speaker, "content": message.content}
+    if message.calls:
+        said["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}} for call in message.calls
+        ]
+    if message.answers:
+        said["tool_call_id"] = message.answers
+    return said
+
+
+def _called(given: Any) -> FunctionCall:
+    """A call as a server gives it. Its arguments stay as they are: whether they are JSON is for who asked to judge."""
+    function, name = given["function"], given.get("id")
+    arguments = function.get("arguments")
+    if not isinstance(arguments, str):  # some servers give the object itself
+        arguments = "{}" if arguments is None else orjson.dumps(arguments).decode()
+    return FunctionCall(str(name or ""), str(function["name"]), arguments)

@@ -23,6 +23,7 @@ from scholarlake.models.troubles import rejection
 
 READY_SECONDS = 3_600.0  # a large model takes its time to load
 SCRIPT = Path(__file__).with_name("vllm_child.py")
+_NO_FUNCTIONS = "vLLM in process calls no functions; have the calls written in tags, or serve the model by `scholarlake models serve`"
 
 
 class VllmChat:
@@ -53,6 +54,8 @@ class VllmChat:
 
     async def ask(self, call: Call) -> Reply | Fault:
         """One request."""
+        if call.functions:
+            return Fault("rejected", _NO_FUNCTIONS)
         async with self._starting:
             assert self._child is not None
             if not self._child.runs:
