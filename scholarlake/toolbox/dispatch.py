@@ -200,16 +200,7 @@ class Toolbox:
 
     def run(self, name: str, given: Mapping[str, Any]) -> answers.Value:
         """The same with the result as a value. Raises ToolFault, and nothing else."""
-        tool = _tool(name)
-        if not isinstance(given, Mapping):
-            hint = "an object in JSON itself, not as text" if isinstance(given, str) else "an object"
-            raise ToolFault("invalid_payload", "tool_args is no object", f"send {hint}, with: {', '.join(_known(tool.takes))}")
-        try:
-            asked = tool.takes.model_validate(given)
-        except (ValidationError, RecursionError) as fault:
-            if isinstance(fault, RecursionError):
-                raise ToolFault("invalid_payload", "tool_args are nested too deeply", _EXAMPLE) from fault
-            raise of_validation(fault, tool.name, _known(tool.takes)) from fault
+        tool, asked = checked(name, given)
         try:
             return self._do[tool.name](asked)
         except ToolFault:
@@ -232,6 +223,20 @@ class Toolbox:
             if model is not None:
                 return summary.summarize(asked.content, model)
         return summary.summarize(asked.content, None)
+
+
+def checked(name: str, given: Any) -> tuple[Tool, Any]:
+    """A tool and the arguments that it can be called with. Raises ToolFault where there is no such tool, or its types do not allow them."""
+    tool = _tool(name)
+    if not isinstance(given, Mapping):
+        hint = "an object in JSON itself, not as text" if isinstance(given, str) else "an object"
+        raise ToolFault("invalid_payload", "tool_args is no object", f"send {hint}, with: {', '.join(_known(tool.takes))}")
+    try:
+        return tool, tool.takes.model_validate(given)
+    except RecursionError as fault:
+        raise ToolFault("invalid_payload", "tool_args are nested too deeply", _EXAMPLE) from fault
+    except ValidationError as fault:
+        raise of_validation(fault, tool.name, _known(tool.takes)) from fault
 
 
 def functions() -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ from scholarlake.toolbox.arguments import AnyChart
 
 _CITE = re.compile(r"\\cite\{([^{}]{1,2000})\}")
 _CODE_OR_MARK = re.compile(rf"(?P<code>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))|{charts.PLACEHOLDER.pattern}|{_CITE.pattern}")
+_LINE_END = re.compile(r"\r\n?|\n")  # what ends a line in Markdown
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 Reference = Callable[[str], str | None]
@@ -61,39 +62,72 @@ def markdown(answer: str, folder: str, more: Sequence[AnyChart] = (), reference:
     work = _Work.of(_parser().parse(answer), more)
     drawn: dict[str, str] = {}
 
-    def shown(found: re.Match[str]) -> str:
-        if found["code"]:
-            return found[0]
-        chart_id, cited = found[3], found[4]
+    def shown(chart_id: str | None, cited: str | None) -> str:
         if cited:
             return "".join(f"[{number}]" for number in work.cite(cited))
-        chart = work.charts.get(chart_id)
+        chart = work.charts.get(chart_id or "")
         if chart is None:
-            return work.lacks(chart_id)
+            return work.lacks(chart_id or "")
         drawn[f"{chart_id}.svg"] = pictures.svg(chart)
         return f"![{_as_text(chart.title)}]({quote(folder)}/{chart_id}.svg)"
 
-    lines: list[str] = []
-    fence = ""
-    skipping = False
-    for line in answer.splitlines():
-        mark = _FENCE.fullmatch(line)
-        if not fence and mark and not (mark[1][0] == "`" and "`" in mark[2]):
-            fence, skipping = mark[1], mark[2].strip() == charts.FENCE
-        elif fence and mark and mark[1].startswith(fence) and not mark[2].strip():
-            if not skipping:
-                lines.append(line)
-            fence, skipping = "", False
-            continue
-        elif not fence:
-            line = _CODE_OR_MARK.sub(shown, line)
-        if not skipping:
-            lines.append(line)
-    text = "\n".join(lines).rstrip() + "\n"
+    text = replaced(without_definitions(answer)[1], shown).rstrip() + "\n"
     listed = work.references(reference, _as_text)
     if listed:
         text += "\n## References\n\n" + "".join(f"{at}. {said}\n" for at, said in enumerate(listed, start=1))
     return Page(text, drawn, work.faults)
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What an answer refers to, in the order in which it does first: ids of papers, and of charts."""
+
+    cited: tuple[str, ...]
+    charts: tuple[str, ...]
+
+
+def marks(answer: str) -> Marks:
+    """The papers that an answer cites and the charts that it holds, as a page of it would show them: what stands in code is neither."""
+    cited: dict[str, None] = {}
+    placed: dict[str, None] = {}
+    for token in _parser().parse(answer):
+        for child in token.children or ():
+            if child.type == "cite":
+                cited.update(dict.fromkeys(ids_of(child.content)))
+            elif child.type == "chart":
+                placed[child.content] = None
+    return Marks(tuple(cited), tuple(placed))
+
+
+def replaced(answer: str, put: Callable[[str | None, str | None], str]) -> str:
+    """An answer with something else in the place of every mark that is not in code. put: given a chart's id, or the ids of a citation."""
+
+    def of(found: re.Match[str]) -> str:
+        return found[0] if found["code"] else put(found[3], found[4])
+
+    lines: list[str] = []
+    fence = ""
+    for line in answer.splitlines():
+        mark = _FENCE.fullmatch(line)
+        if not fence and mark and not (mark[1][0] == "`" and "`" in mark[2]):
+            fence = mark[1]
+        elif fence and mark and mark[1].startswith(fence) and not mark[2].strip():
+            fence = ""
+        elif not fence:
+            line = _CODE_OR_MARK.sub(of, line)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def without_definitions(answer: str) -> tuple[int, str]:
+    """How many definitions of charts an answer holds, and the answer without the blocks of them."""
+    lines = _LINE_END.split(answer)
+    found = 0
+    for token in reversed(_parser().parse(answer)):
+        if _is_definitions(token) and token.map:
+            found += sum(bool(line.strip()) for line in token.content.splitlines())
+            del lines[token.map[0] : token.map[1]]
+    return found, "\n".join(lines).strip() if found else answer
 
 
 @dataclass
@@ -118,7 +152,7 @@ class _Work:
 
     def cite(self, ids: str) -> list[int]:
         """Numbers of the papers of a citation, in the order in which papers are first cited."""
-        return [self.cited.setdefault(one, len(self.cited) + 1) for one in map(str.strip, ids.split(",")) if one]
+        return [self.cited.setdefault(one, len(self.cited) + 1) for one in ids_of(ids)]
 
     def lacks(self, chart_id: str) -> str:
         """Notes that a chart is not defined; what is shown in its place."""
@@ -156,6 +190,11 @@ def _defined(line: str, where: str, faults: list[str]) -> AnyChart | None:
         why = f"{type(fault).__name__}: {fault}"
     faults.append(f"{where} is no sound chart ({why})")
     return None
+
+
+def ids_of(cited: str) -> list[str]:
+    """The ids of a citation."""
+    return [one for one in map(str.strip, cited.split(",")) if one]
 
 
 def _as_text(text: str) -> str:
