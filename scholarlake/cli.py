@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 
-from scholarlake import mcp_commands, model_commands, render_commands, source_commands, tool_commands
+from scholarlake import ask_commands, mcp_commands, model_commands, render_commands, source_commands, tool_commands
 from scholarlake.console import (
     DocumentsOption,
     DumpsOption,
@@ -317,6 +317,7 @@ model_commands.register(app)
 source_commands.register(app)
 tool_commands.register(app)
 render_commands.register(app)
+ask_commands.register(app)
 mcp_commands.register(app)
 
 
