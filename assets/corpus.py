@@ -20,10 +20,12 @@ from scholarlake.lake.home import Lake
 def identities(step: Step) -> Made:
     """Rules in order: same id; same DOI; a title without DOI to the one DOI cluster that has it; the same title without DOI. Then: which
     papers are preprints of others, and which a notice of retraction is about. Ends by reporting `shard_inputs` for the shards where
-    members, or what was decided about them, changed."""
+    members, or what was decided about them, changed, and `works` where versions did."""
     report = build_identities(step.lake, step.commit, step.progress)
     for shard, version in report.paper_inputs.items():
         report_observed(step.instance, step.lake, "shard_inputs", shard, version, run_id=step.commit.run_id, metadata={})
+    works = combined(report.versions.content_versions)
+    report_observed(step.instance, step.lake, "works", None, works, run_id=step.commit.run_id, metadata={})
     return Made(
         data_version=combined(report.paper_inputs),
         rows=report.distinct_records,

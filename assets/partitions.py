@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dagster as dg
 
-from scholarlake.lake.stages import COLLECTION, PART, SHARD
+from scholarlake.lake.home import batch_keys
+from scholarlake.lake.stages import BATCH, COLLECTION, PART, SHARD
+from scholarlake.profile import Profile
 
 DUMP_PARTS = dg.DynamicPartitionsDefinition(name=PART)
 COLLECTIONS = dg.DynamicPartitionsDefinition(name=COLLECTION)
@@ -15,10 +17,12 @@ def shards(count: int) -> dg.StaticPartitionsDefinition:
     return dg.StaticPartitionsDefinition([f"{shard:02d}" for shard in range(count)])
 
 
-def partitions_of(kind: str | None, shard_count: int) -> dg.PartitionsDefinition[str] | None:
+def partitions_of(kind: str | None, profile: Profile) -> dg.PartitionsDefinition[str] | None:
     """The partitions definition for a stage's kind of partitions."""
     if kind == PART:
         return DUMP_PARTS
     if kind == COLLECTION:
         return COLLECTIONS
-    return shards(shard_count) if kind == SHARD else None
+    if kind == BATCH:
+        return dg.StaticPartitionsDefinition(batch_keys(profile.training.train_batches))
+    return shards(profile.shards) if kind == SHARD else None

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import dagster as dg
 
-from checks import corpus, dense, documents, facts, organization, publish, selection, serving, sources
+from checks import corpus, dense, documents, facts, organization, publish, selection, serving, sources, training
 from checks.check import Check, checks_on
 from scholarlake.lake.stages import Settings
 
@@ -23,6 +23,7 @@ ALL_CHECKS: Mapping[str, tuple[Check, ...]] = {
     **selection.CHECKS,
     **facts.CHECKS,
     **organization.CHECKS,
+    **training.CHECKS,
     **publish.CHECKS,
 }
 """Asset → its checks, in the order of the graph."""

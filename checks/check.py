@@ -113,7 +113,7 @@ def artifact_check() -> Check:
 
 def checks_on(asset: str, checks: Sequence[Check], settings: Settings) -> dg.AssetChecksDefinition:
     """The checks of an asset as one step, each with its own name and result; by partition where the asset has partitions."""
-    partitions = partitions_of(STAGES[asset].partitions, settings.profile.shards)
+    partitions = partitions_of(STAGES[asset].partitions, settings.profile)
     by_name = {check.name: check for check in checks}
     with warnings.catch_warnings():
         # Without partitions of its own a check keeps only its newest result: a pass of one shard would hide another's failure.

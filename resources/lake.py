@@ -38,8 +38,9 @@ class LakeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         return load(self.profile_name, Path(self.profiles))
 
     def open(self) -> Lake:
-        """The lake, made where there is none. Raises LakeError where it has another number of shards than the profile."""
-        return Lake.open_or_create(Path(self.lake), self.profile().shards)
+        """The lake, made where there is none. Raises LakeError where it has other numbers of shards and batches than the profile."""
+        profile = self.profile()
+        return Lake.open_or_create(Path(self.lake), profile.shards, profile.training.train_batches)
 
     def dump_folder(self) -> Folder:
         return folder_at(self.dumps)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ HUES = (
 _POINTS_DRAWN = 20_000
 _BARS_SHOWN = 14
 _LINES_SHOWN, _LINES_A_COLUMN = 120, 30
+_NAMED = 5  # papers of a subgraph
 _STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -142,6 +144,31 @@ def embedding_map(
             if handle is not None:
                 handle.set_alpha(1)
     return _png(figure, colours=255)
+
+
+def subgraph(titles: Sequence[str], walks: Sequence[Sequence[int]], *, seed: int = 0) -> bytes:
+    """The papers that walks came to and the citations that they took, the first paper marked and the most visited named.
+
+    titles: one a paper. walks: places in titles, walk by walk.
+    """
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_nodes_from(range(len(titles)))
+    graph.add_edges_from((a, b) for walk in walks for a, b in pairwise(walk))
+    places = nx.spring_layout(graph, seed=seed)
+    points = np.array([places[node] for node in graph.nodes])
+    visits = np.bincount([place for walk in walks for place in walk], minlength=len(titles))
+    figure, axes = _canvas(6.8, 4.6)
+    for a, b in graph.edges:
+        axes.plot(*points[[a, b]].T, color=FAINT, linewidth=0.8, zorder=1)
+    sizes, colours = 14 + 40 * np.sqrt(visits / visits.max()), [ORANGE] + [BLUE] * (len(titles) - 1)
+    axes.scatter(points[:, 0], points[:, 1], s=sizes, color=colours, linewidths=0, zorder=2)
+    for node in dict.fromkeys([0, *np.argsort(-visits, kind="stable")[:_NAMED].tolist()]):
+        axes.annotate(_short(titles[node], 40), points[node], xytext=(5, 3), textcoords="offset points", fontsize=7)
+    axes.set(xticks=[], yticks=[])
+    _title(axes, f"{len(walks)} walks from one paper: {len(titles):,} papers, {graph.number_of_edges():,} citations")
+    return _png(figure)
 
 
 def rejects_by_reason(counts: Mapping[str, int], *, lines: int | None = None) -> bytes:

@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scholarlake.errors import ScholarLakeError
-from scholarlake.lake.home import MAX_SHARDS
+from scholarlake.lake.home import MAX_SHARDS, MAX_TRAIN_BATCHES, TRAIN_BATCHES
 
 TextOf = Literal["full_text", "abstract"]
 VectorsOf = Literal["title_and_abstract", "corpus"]
@@ -101,6 +101,19 @@ class Knowledge(Section):
     votes: int = Field(3, ge=1, description="verdicts of the verifier on each fact")
 
 
+class Training(Section):
+    """How training sets are drawn from the core (SciLENS, section 3.1 and appendix E)."""
+
+    seed: int = Field(0, description="what every draw depends on: the same seed and core, the same subgraphs")
+    walks: int = Field(10, ge=1, description="walks of a subgraph, each from its seed paper")
+    steps: int = Field(30, ge=1, description="steps of a walk, each to a paper that cites or is cited")
+    train: int = Field(28_000, ge=0, description="subgraphs to train on; fewer where the core is small")
+    validation: int = Field(1_000, ge=0, description="subgraphs to validate on, fewer where they would visit too much of the core")
+    test: int = Field(1_000, ge=0, description="subgraphs to test on, the same way")
+    held_out: float = Field(0.1, ge=0, le=0.4, description="most of the core that validation and test visit, each")
+    train_batches: int = Field(TRAIN_BATCHES, ge=1, le=MAX_TRAIN_BATCHES, description="batches of training subgraphs; fixed in a lake")
+
+
 class Schedules(Section):
     """When refreshes run by themselves, once switched on. Cron, UTC."""
 
@@ -129,6 +142,7 @@ class Profile(Section):
     retention: Retention = Retention()  # type: ignore[call-arg]
     documents: Documents = Documents()  # type: ignore[call-arg]
     knowledge: Knowledge = Knowledge()  # type: ignore[call-arg]
+    training: Training = Training()  # type: ignore[call-arg]
     schedules: Schedules = Schedules()  # type: ignore[call-arg]
     watching: Watching = Watching()  # type: ignore[call-arg]
 

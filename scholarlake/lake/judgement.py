@@ -16,7 +16,7 @@ from scholarlake.lake.artifacts import open_artifact
 from scholarlake.lake.delta import combined
 from scholarlake.lake.home import Lake
 from scholarlake.lake.receipts import CheckOutcome, Receipt
-from scholarlake.lake.stages import OBSERVED_BY, SHARD, STAGES, Settings, Stage
+from scholarlake.lake.stages import BATCH, OBSERVED_BY, SHARD, STAGES, Settings, Stage
 
 Key = tuple[str, str | None]  # asset, partition
 
@@ -46,11 +46,12 @@ class Present:
         return self._of(name).get(partition)
 
     def partitions(self, name: str) -> list[str | None]:
-        """The partitions an asset has now: the shards, those of the source that its kind of partitions comes from, or [None]."""
+        """The partitions an asset has now: the lake's shards or batches, those of the source that its kind comes from, or [None]."""
         kind = STAGES[name].partitions
         if kind is None:
             return [None]
-        return list(self.lake.shard_keys) if kind == SHARD else list(self._of(OBSERVED_BY[kind]))
+        fixed = {SHARD: self.lake.shard_keys, BATCH: self.lake.batch_keys}
+        return list(fixed[kind]) if kind in fixed else list(self._of(OBSERVED_BY[kind]))
 
     def basis(self, name: str, partition: str | None) -> Iterator[tuple[str, list[str | None]]]:
         """Each dependency with the partitions of it that a partition is made from: its own where both are cut alike, else all."""

@@ -17,7 +17,7 @@ from scholarlake.errors import LakeError
 from scholarlake.lake.hashing import digest, file_checksum
 from scholarlake.profile import Profile
 
-PART, SHARD, COLLECTION = "dump_part", "shard", "collection"
+PART, SHARD, COLLECTION, BATCH = "dump_part", "shard", "collection", "subgraph_batch"
 
 #: Data that facts depend on as they do on code: what wordings say of sentences, and what each role is asked.
 _KNOWLEDGE = Path(__file__).resolve().parents[1] / "knowledge"
@@ -29,6 +29,8 @@ _DATA_OF_ORGANIZATION = {
     "outcomes": "organization/outcomes.yaml",
     "taxonomy": "organization/prompts/taxonomy.j2",
 }
+#: The settings of training that say what subgraphs are.
+_OF_SUBGRAPHS = {"seed", "walks", "steps", "train", "validation", "test", "held_out", "train_batches"}
 
 #: The kinds of partitions that come and go with the sources, and the observed asset whose partitions say which there are.
 OBSERVED_BY = {PART: "oag_dump", COLLECTION: "collection_file"}
@@ -50,8 +52,8 @@ class Settings:
 class Stage:
     """One asset.
 
-    partitions: None, "dump_part", "shard" or "collection". tables: what it writes. version: raised by hand when its code changes what
-    it makes.
+    partitions: None, "dump_part", "shard", "collection" or "subgraph_batch". tables: what it writes. version: raised by hand when its
+    code changes what it makes.
     settings: the part of the configuration that its result depends on; a change of it is a change of code version.
     observed: an asset that nothing computes: another stage, or a look at the outside, reports it.
     blocking: the checks that must have passed on every partition before a release pins it.
@@ -140,7 +142,7 @@ STAGES: dict[str, Stage] = {
             deps=("dump_manifest", "records"),
             tables=("identities", "work_versions", "withdrawals", "tombstones"),
             kinds=("polars", "deltalake"),
-            version="3",
+            version="4",
             settings=lambda settings: settings.profile.shards,
             blocking=(
                 "identities_contract",
@@ -165,6 +167,13 @@ STAGES: dict[str, Stage] = {
             "changed.",
             deps=("identities",),
             partitions=SHARD,
+            observed=True,
+        ),
+        Stage(
+            "works",
+            "corpus",
+            "Which papers are versions of one work: reported by `identities`, only where that changed.",
+            deps=("identities",),
             observed=True,
         ),
         Stage(
@@ -494,6 +503,25 @@ STAGES: dict[str, Stage] = {
             ),
         ),
         Stage(
+            "subgraphs",
+            "training",
+            "Neighbourhoods of the core, walked at random along citations, for training, validation and test apart; beside it "
+            "`subgraph_batches`, how many each batch has, and why fewer than were asked for.",
+            deps=("works", "core_papers", "core_citations"),
+            partitions=BATCH,
+            tables=("subgraphs", "subgraph_batches"),
+            kinds=("numpy", "deltalake"),
+            settings=lambda settings: settings.profile.training.model_dump(include=_OF_SUBGRAPHS),
+            blocking=(
+                "subgraphs_contract",
+                "subgraph_batches_contract",
+                "walks_follow_citations",
+                "splits_share_nothing",
+                "little_is_held_out",
+                "no_subgraph_missing_unsaid",
+            ),
+        ),
+        Stage(
             "release",
             "publish",
             "A manifest that pins every table's version and every index's checksum: what readers read.",
@@ -517,6 +545,7 @@ STAGES: dict[str, Stage] = {
                 "facts",
                 "fact_catalog",
                 "taxonomies",
+                "subgraphs",
             ),
             kinds=("json",),
         ),

@@ -14,7 +14,7 @@ from scholarlake.lake import delta
 from scholarlake.lake.contracts import table
 from scholarlake.lake.hashing import stable_key, text_hash
 from scholarlake.lake.home import Lake
-from scholarlake.profile import Core, Dense, Profile, Reading
+from scholarlake.profile import Core, Dense, Profile, Reading, Training
 
 PROFILE = Profile(
     name="test",
@@ -22,6 +22,7 @@ PROFILE = Profile(
     reading=Reading(reject_warn=0.1, reject_block=0.5),
     core=Core(min_total=2, min_in=1),
     dense=Dense(centroids=2, probes=2, recall_queries=4),
+    training=Training(walks=1, steps=1, train=1, validation=0, test=1, train_batches=1),
 )
 RUN = delta.Commit("run", "1")
 PART, OTHER = "a.jsonl", "o'brien/b.jsonl"
@@ -39,6 +40,7 @@ VERSION, WORK, NOTICE = "p5", "p4", "p3"  # a preprint of p4 that p3 says was wi
 EDGES = [("p1", "p3"), ("p4", "p3"), ("p5", "p3"), ("p4", "p1")]
 _PAIR = {"release": "r0002", "previous": "r0001", "table": "papers"}
 SENTENCE = "This sentence has 37 words."
+SUBGRAPH = f"subgraph-{'0' * 32}"
 FACT = f"fact-{'0' * 32}"
 NOT_EMBEDDED = "p5"
 # name, method, role, members with their topics
@@ -58,7 +60,7 @@ BYTES = {PART: 3 * (LINE + 1) + 10, OTHER: 2 * (LINE + 1)}
 
 def good_lake(root: Path) -> Lake:
     """A lake in which every invariant and every contract holds."""
-    lake = Lake.create(root, PROFILE.shards)
+    lake = Lake.create(root, PROFILE.shards, PROFILE.training.train_batches)
     for name, frame in _tables(lake).items():
         replace(lake, name, frame)
     return lake
@@ -186,6 +188,7 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
         "release_change_counts": frame_of("release_change_counts", [{**_PAIR, "went": 1, "fields": [{"name": "title", "rows": 1}]}]),
         **_documents(shard),
         **_facts(shard),
+        **_subgraphs(),
         "faiss_ids": frame_of("faiss_ids", [{"paper_id": p, "shard": shard[p], "faiss_id": ids[p]} for p in papers]),
         "collections": frame_of(
             "collections",
@@ -257,6 +260,22 @@ def _organization() -> dict[str, pl.DataFrame]:
             ],
         ),
         "taxonomies": frame_of("taxonomies", list(TAXONOMY.rows("some", "x"))),
+    }
+
+
+def _subgraphs() -> dict[str, pl.DataFrame]:
+    """The one citation of the core to train on, and nothing to test on."""
+    core = {"core_papers": 2, "open_papers": 2, "wanted": 1, "drawn_from": "0" * 32}
+    walked = {"seed_id": "p1", "papers": ["p1", "p3"], "walks": [[0, 1]]}
+    return {
+        "subgraphs": frame_of("subgraphs", [{"subgraph_batch": "train-00", "split": "train", "subgraph_id": SUBGRAPH, "n": 0, **walked}]),
+        "subgraph_batches": frame_of(
+            "subgraph_batches",
+            [
+                {"subgraph_batch": "train-00", "split": "train", **core, "made": 1, "papers": 2},
+                {"subgraph_batch": "test-00", "split": "test", **core, "made": 0, "papers": 0, "most_papers": 0, "shortfall": "too small"},
+            ],
+        ),
     }
 
 

@@ -48,7 +48,7 @@ def made(lake: Lake, asset: str, partition: str | None, data_version: str = "v1"
 
 def run(lake: Lake, instance: dg.DagsterInstance, shard: str, reached: list[str]) -> dg.ExecuteInProcessResult:
     """Papers (as they lie there), their checks, and something below them."""
-    shards = partitions_of("shard", PROFILE.shards)
+    shards = partitions_of("shard", PROFILE)
 
     @dg.asset(name="papers", partitions_def=shards)
     def papers() -> None: ...

@@ -14,7 +14,7 @@ from checks import ALL_CHECKS
 from pipelines.definitions import definitions
 from pipelines.project import DATA, Places
 from scholarlake.lake import contracts
-from scholarlake.lake.stages import COLLECTION, PART, SHARD, STAGES
+from scholarlake.lake.stages import BATCH, COLLECTION, PART, SHARD, STAGES
 
 
 @pytest.fixture
@@ -47,6 +47,9 @@ def test_partitions_are_as_designed(repository: dg.RepositoryDefinition) -> None
         elif stage.partitions == SHARD:
             assert found is not None
             assert found.get_partition_keys() == ["00", "01", "02", "03"]
+        elif stage.partitions == BATCH:
+            assert found is not None
+            assert found.get_partition_keys() == ["test-00", "validation-00", "train-00", "train-01"]
         else:
             assert found is None
 

@@ -25,6 +25,7 @@ shards: 2
 reading: {workers: 1, reject_warn: 0.1, reject_block: 0.5}
 core: {min_total: 2, min_in: 1}
 dense: {centroids: 2, probes: 2, recall_queries: 4}
+training: {walks: 2, steps: 2, train: 4, validation: 1, test: 1, train_batches: 1}
 """
 
 Asked = list[tuple[str, str | None]]  # asset, partition

@@ -110,7 +110,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     (folder / "dumps").mkdir()
     (folder / "collections").mkdir()
     (folder / "collections" / "all.yaml").write_text("title: All\nabout: Everything.\nwhere: {years: {from: 1990}}\n")
-    (folder / "profile.yaml").write_text("shards: 1\nselection: {text: abstract, vectors: corpus}\n")
+    (folder / "profile.yaml").write_text("shards: 1\nselection: {text: abstract, vectors: corpus}\ntraining: {train_batches: 1}\n")
     with serving(lambda asked: world.behave(asked)) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("SCHOLARLAKE_MODELS", str(folder / "models.yaml"))
         patch.setenv("SCHOLARLAKE_COLLECTIONS", str(folder / "collections"))

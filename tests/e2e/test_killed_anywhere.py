@@ -23,7 +23,13 @@ from tests.misbehaving import DIMENSION, MODEL, Server, serving
 KILLS = int(os.environ.get("SCHOLARLAKE_KILLS", "5"))
 BATCH = 16
 LARGEST = 120_000  # bytes of a file that a full disk lets through
-PROFILE = "shards: 2\ncore: {min_total: 6, min_in: 2}\ndense: {centroids: 8}\n"  # a build is a process for every moment to be killed at
+# a build is a process for every moment to be killed at
+PROFILE = """
+shards: 2
+core: {min_total: 6, min_in: 2}
+dense: {centroids: 8}
+training: {walks: 2, steps: 3, train: 4, train_batches: 1}
+"""
 MODELS = """
 roles: {{embedder: counted}}
 endpoints:

@@ -25,6 +25,7 @@ shards: 2
 reading: {{workers: 1, reject_warn: 1.0, reject_block: 1.0}}
 core: {{min_total: {least}, min_in: 1}}
 dense: {{centroids: 2, probes: 2, recall_queries: 4, max_characters: {characters}}}
+training: {{walks: 2, steps: 2, train: 3, validation: 1, test: 1, held_out: 0.3, train_batches: 1}}
 """
 # Where there is one, a file system in memory: these lakes are not worth a disk's care.
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None

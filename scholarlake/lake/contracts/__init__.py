@@ -143,6 +143,11 @@ from scholarlake.lake.contracts.syntheses import (
     SYNTHESIS_KINDS,
     SYNTHESIS_REJECTS,
 )
+from scholarlake.lake.contracts.training import (
+    SPLITS,
+    SUBGRAPH_BATCHES,
+    SUBGRAPHS,
+)
 
 __all__ = [
     "ASSET_KINDS",
@@ -228,8 +233,11 @@ __all__ = [
     "REVIEWS",
     "ROLES",
     "SENTENCES",
+    "SPLITS",
     "STATUSES",
     "STUDY_TYPES",
+    "SUBGRAPHS",
+    "SUBGRAPH_BATCHES",
     "SYNTHESES",
     "SYNTHESIS_FAULTS",
     "SYNTHESIS_ID",
@@ -294,6 +302,8 @@ TABLES: dict[str, Table] = {
         FACT_SOURCES,
         FACT_CATALOG,
         TAXONOMIES,
+        SUBGRAPHS,
+        SUBGRAPH_BATCHES,
     )
 }
 

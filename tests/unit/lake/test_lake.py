@@ -54,6 +54,17 @@ def test_a_lake_made_with_another_number_of_shards_is_refused_and_left_as_it_is(
     assert (tmp_path / "lake.json").read_bytes() == before
 
 
+def test_the_batches_to_train_on_are_fixed_too_but_for_a_lake_from_before_there_were_any(tmp_path: Path) -> None:
+    Lake.create(tmp_path, 4, 2)
+    with pytest.raises(LakeError, match=r"made with 2 batches of training subgraphs, the profile says 28.*train_batches: 2"):
+        Lake.open_or_create(tmp_path, 4)
+    write_json(tmp_path / "lake.json", {"format": 1, "shards": 4})
+    assert Lake.open_or_create(tmp_path, 4, 3).batch_keys == ["test-00", "validation-00", "train-00", "train-01", "train-02"]
+    assert Lake.open(tmp_path).train_batches == 3
+    with pytest.raises(LakeError, match=r"1 to 97 batches"):
+        Lake.create(tmp_path, 4, 98)
+
+
 @pytest.mark.parametrize("letter", ["[", "]", "^", "|", "\\", "=", "%20", "\t"])
 def test_a_folder_in_which_no_engine_finds_a_table_becomes_no_lake(tmp_path: Path, letter: str) -> None:
     root = tmp_path / f"a{letter}b" / "lake"

@@ -1,0 +1,21 @@
+"""Training: what training sets are made of, batch by batch."""
+
+from __future__ import annotations
+
+from assets.stage import Made, Step, makes
+from scholarlake import pictures
+from scholarlake.training.subgraphs import build_subgraphs, first_subgraph
+
+
+@makes("subgraphs")
+def subgraphs(step: Step) -> Made:
+    """Test is drawn first, then validation, then training, and what one has come to is closed to the next. Where the core is too small
+    for what was asked for, there are fewer, with the reason."""
+    report = build_subgraphs(step.lake, step.key, step.profile.training, step.commit, step.progress)
+    return Made(
+        data_version=report.content_version,
+        rows=report.rows,
+        tables=report.versions,
+        facts={name: value for name, value in report.summary.items() if name not in ("subgraph_batch", "split")},
+        pictures={"a_subgraph": lambda: pictures.subgraph(*first_subgraph(step.lake, step.key))} if report.rows else {},
+    )
