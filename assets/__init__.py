@@ -6,7 +6,7 @@ expressions, FAISS calls and prompts (scholarlake), what must hold of a result (
 
 from importlib import import_module
 
-_FILES = ("sources", "corpus", "dense", "serving", "documents", "selection", "facts", "organization", "training", "publish")
+_FILES = ("sources", "corpus", "dense", "serving", "documents", "selection", "facts", "organization", "training", "layer", "publish")
 
 
 def register() -> None:

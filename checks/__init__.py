@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import dagster as dg
 
-from checks import corpus, dense, documents, facts, organization, publish, selection, serving, sources, training
+from checks import corpus, dense, documents, facts, layer, organization, publish, selection, serving, sources, training
 from checks.check import Check, checks_on
 from scholarlake.lake.stages import Settings
 
@@ -24,6 +24,7 @@ ALL_CHECKS: Mapping[str, tuple[Check, ...]] = {
     **facts.CHECKS,
     **organization.CHECKS,
     **training.CHECKS,
+    **layer.CHECKS,
     **publish.CHECKS,
 }
 """Asset → its checks, in the order of the graph."""
