@@ -28,6 +28,8 @@ from scholarlake.search.text import terms_of
 
 if TYPE_CHECKING:
     from scholarlake.dense.search import VectorSearch
+    from scholarlake.knowledge.layer.knowledge import Knowledge
+    from scholarlake.knowledge.layer.store import Store
     from scholarlake.models.config import ModelsFile
     from scholarlake.models.protocol import Embedder
     from scholarlake.toolbox.dispatch import Toolbox
@@ -149,6 +151,10 @@ class ReleaseReader:
         """The same for several, in their order. Raises NotFound for the first that is none."""
         return [self._with_namesakes(paper) for paper in self._index.papers([self._rank(name) for name in names])]
 
+    def known_papers(self, ids: Iterable[str]) -> list[Paper]:
+        """The papers of some ids, merged ones too; those that the release does not have are left out."""
+        return self._index.papers(list(dict.fromkeys(self._index.ranks(ids).values())))
+
     def tombstone(self, paper_id: str) -> tombstones.Tombstone | None:
         """What became of a paper that is gone: merged into another, or removed. None for one that is there or never was."""
         return tombstones.find(self.table("tombstones"), self.lake.shard_of(paper_id), paper_id) if is_text(paper_id) else None
@@ -189,7 +195,7 @@ class ReleaseReader:
         return ranking.keywords(self._index, [terms] if isinstance(terms, str) else list(terms), k)
 
     def _nearest(self, text: str, k: int) -> Sequence[tuple[int, float]]:
-        return self._vectors.nearest(self._embedder, text, k)
+        return self._vectors.nearest(self.embedder, text, k)
 
     # -- citations -----------------------------------------------------------------------------------------------
 
@@ -230,6 +236,38 @@ class ReleaseReader:
         papers = self._by_id([found.paper_id for found in walk.papers])
         return Papers(tuple(papers), walk.total, tuple(found.hops for found in walk.papers), walk.exact)
 
+    # -- knowledge -----------------------------------------------------------------------------------------------
+
+    def knowledge(self, collection: str, *, chain: str = "", stage: str = "", models: ModelsFile | None = None) -> Knowledge:
+        """The layers of a collection: views and the operations on them. chain, stage: who reads, for the log of accesses. models: what
+        plays the role synthesizer; by default rules do.
+
+        Raises NotFound, naming those there are, for a collection that the release does not have.
+        """
+        from scholarlake.knowledge.layer.accesses import Reader
+        from scholarlake.knowledge.layer.knowledge import Knowledge
+
+        return Knowledge(self._store(collection), Reader.named(chain, stage), models)
+
+    @property
+    def collections(self) -> tuple[str, ...]:
+        """Names of the collections whose layers can be read."""
+        return tuple(sorted(self._pins("knowledge_index")))
+
+    def _store(self, collection: str) -> Store:
+        if collection not in self.collections:
+            there = ", ".join(self.collections) or "none; build the lake again"
+            raise NotFound(f"no collection {_quoted(collection)} in {self.release.name}; there are: {there}")
+
+        def opening() -> Store:
+            from scholarlake.knowledge.layer.reader import KnowledgeIndex
+            from scholarlake.knowledge.layer.store import Store
+
+            folder = self._artifact("knowledge_index", collection)
+            return Store(self, collection, KnowledgeIndex(folder, str(self.release.embedder.get("fingerprint"))))
+
+        return self._open(f"knowledge_index of {collection}", opening)
+
     # -- tools ---------------------------------------------------------------------------------------------------
 
     def toolbox(self, models: ModelsFile | None = None) -> Toolbox:
@@ -258,7 +296,9 @@ class ReleaseReader:
         return self._open("vector_index", opening)
 
     @property
-    def _embedder(self) -> Embedder:
+    def embedder(self) -> Embedder:
+        """What queries are embedded with: the model that the release was made with. Raises ModelError where it can't be had."""
+
         def opening() -> Embedder:
             from scholarlake.models.config import embedder_from_facts
 

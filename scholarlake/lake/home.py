@@ -5,6 +5,7 @@ tables/NAME          Delta tables
 artifacts/…          indices, by content
 receipts/…           what each stage last made, from which inputs
 releases/NAME.json   what readers read
+accesses/…           which objects of the layers were read, by whom
 models/…             what models answered, and what it cost
 spool/…              finished items of work under way; safe to lose, dear to redo
 locks/…              held while a partition is written; empty files
@@ -122,6 +123,10 @@ class Lake:
     @property
     def releases(self) -> Path:
         return self.root / "releases"
+
+    @property
+    def accesses(self) -> Path:
+        return self.root / "accesses"
 
     @property
     def models(self) -> Path:

@@ -202,7 +202,7 @@ def _write(folder: Path, held: Contents, found: _Embedded, embedder: Embedder, p
                 not_embedded += 1
             if at % 1_000 == 0:
                 progress(at, len(held.entries), "objects indexed")
-        facts = _facts(held, len(order), not_embedded, embedder)
+        facts = {**_facts(held, len(order), not_embedded, embedder), "words": count_words(connection)}
         connection.execute("INSERT INTO keyword(keyword) VALUES ('optimize')")
         connection.executemany("INSERT INTO fact VALUES (?, ?)", sorted(facts.items()))
         connection.execute("COMMIT")
@@ -244,6 +244,12 @@ def _facts(held: Contents, vectors: int, not_embedded: int, embedder: Embedder) 
         "model": embedder.fingerprint,
         "dimension": embedder.dimension,
     }
+
+
+def count_words(connection: sqlite3.Connection) -> int:
+    """Words of all that the keyword table of a connection holds."""
+    connection.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, keyword, row)")
+    return int(connection.execute("SELECT coalesce(sum(cnt), 0) FROM temp.vocabulary").fetchone()[0])
 
 
 def as_json(value: Any) -> str:

@@ -154,7 +154,7 @@ class KnowledgeIndex:
         if not len(self.matrix) or limit <= 0:
             return []
         scores = np.asarray(self.matrix @ query.astype(np.float32), np.float32)
-        chosen = np.isin(self._kind, [KINDS.index(kind) for kind in within.kinds])
+        chosen = np.isin(self._kind, [KINDS.index(kind) for kind in within.kinds if kind in KINDS])
         if (about := self._about(within)) is not None:
             chosen &= np.isin(self._at, list(about))
         return nearest(scores, self._at, chosen, limit)

@@ -288,7 +288,8 @@ def write(lake: Lake, name: str, rows: Iterable[Mapping[str, Any]], collection: 
 
 def made(root: Path) -> Lake:
     """The lake with all its tables, without an index. Within `all_tables`."""
-    lake = make_lake(root, [paper(name, title, year=YEARS[name]) for name, title in PAPERS.items()])
+    papers = [paper(name, title, year=YEARS[name], version_of="p2" if name == "p4" else None) for name, title in PAPERS.items()]
+    lake = make_lake(root, papers)
     members = [{"paper_id": name, "rank": rank, "role": "member", "method": "conditions"} for rank, name in enumerate(PAPERS, 1)]
     write(lake, "collections", members)
     for name, rows in tables().items():
