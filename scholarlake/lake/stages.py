@@ -529,7 +529,8 @@ STAGES: dict[str, Stage] = {
             partitions=COLLECTION,
             artifact=True,
             kinds=("sqlite", "numpy"),
-            settings=lambda settings: settings.embedder,
+            # collection_facts speaks of documents and facts: other sentences, or other words about the same facts, are felt here.
+            settings=lambda settings: [settings.embedder, *(STAGES[name].code_version(settings) for name in ("sentences", "facts"))],
             blocking=(
                 "artifact_is_intact",
                 "every_object_is_indexed",

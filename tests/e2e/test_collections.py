@@ -73,7 +73,7 @@ def test_the_release_holds_the_collections_of_the_project(built: Path) -> None:
 
 
 def assert_only_what_follows(made: list[str]) -> None:
-    """The collections, the documents and facts of papers that were chosen or dropped, what those are organized into and read through, and a release."""
+    """The collections, documents and facts of papers that were chosen or dropped, what is made and read of those, and a release."""
     first, *between, release, diff = made
     assert (first, release, diff) == ("collections", "release", "release_diff")
     assert set(between) <= {"documents", "sentences", "facts", "fact_catalog", *ORGANIZED, "knowledge_index"}

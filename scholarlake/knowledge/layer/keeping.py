@@ -18,6 +18,7 @@ import polars as pl
 from scholarlake.errors import NotFound
 from scholarlake.knowledge.layer.accesses import Reader
 from scholarlake.knowledge.layer.items import AnyItem, Standing
+from scholarlake.knowledge.layer.register import STANDS
 from scholarlake.knowledge.layer.store import Store
 from scholarlake.knowledge.layer.view import BadRequest, Request, View
 from scholarlake.lake import contracts, delta
@@ -126,7 +127,7 @@ def _moved(item: AnyItem, now: Standing, head: str | None) -> list[str]:
         return []
     by = f" by {head}" if now.status == "superseded" and head not in (None, item.object_id) else ""
     why = f": {now.reason}" if now.reason else ""
-    return [f"is {now.status.replace('_', ' ')}{by}{why}"]
+    return [f"{STANDS[now.status]}{by}{why}"]
 
 
 def _checked(item: AnyItem, now: AnyItem) -> list[str]:

@@ -16,6 +16,13 @@ from scholarlake.knowledge.layer.items import Origin, Standing
 from scholarlake.lake.contracts import PIPELINE
 
 LIVE = ("current", "needs_recheck")
+STANDS: Mapping[str, str] = {
+    "current": "is current",
+    "superseded": "is superseded",
+    "retracted": "is retracted",
+    "needs_recheck": "needs a recheck",
+}
+"""A status in words."""
 NARROW = ("asset_id", "version", "object_id", "kind", "collection", "status", "reason", "verification", "review", "chain", "stage")
 
 

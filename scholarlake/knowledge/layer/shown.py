@@ -22,6 +22,7 @@ from scholarlake.knowledge.layer.items import (
     SentenceItem,
     SynthesisItem,
 )
+from scholarlake.knowledge.layer.register import STANDS
 from scholarlake.knowledge.layer.view import BadRequest, View
 from scholarlake.knowledge.objects import Context
 from scholarlake.search.text import terms_of, words
@@ -181,7 +182,7 @@ def _standing(item: AnyItem) -> str | None:
     """What is unusual about it: its lifecycle, or that a task made it."""
     said = []
     if item.standing.status != "current":
-        said.append(item.standing.status.replace("_", " ") + (f": {item.standing.reason}" if item.standing.reason else ""))
+        said.append(STANDS[item.standing.status] + (f": {item.standing.reason}" if item.standing.reason else ""))
     if item.origin.chain != "pipeline":
         said.append(f"made by {item.origin.chain}, {item.origin.stage}")
     return f"status: {'; '.join(said)}" if said else None

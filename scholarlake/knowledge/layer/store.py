@@ -16,7 +16,7 @@ from scholarlake.knowledge.layer import overlay as overlays
 from scholarlake.knowledge.layer.items import AnyItem, from_row
 from scholarlake.knowledge.layer.overlay import Overlay
 from scholarlake.knowledge.layer.reader import KnowledgeIndex, Link, Stored, Within
-from scholarlake.knowledge.layer.register import Known, Register
+from scholarlake.knowledge.layer.register import STANDS, Known, Register
 from scholarlake.knowledge.layer.view import BadRequest, PaperRef, Request, View
 from scholarlake.lake import contracts, delta
 from scholarlake.models.protocol import Embedder, Vectors
@@ -142,7 +142,7 @@ class Store:
         standing = known.standing
         if known.collection not in (None, self.collection):
             return f"; it belongs to {known.collection}"
-        said = f": it is {standing.status.replace('_', ' ')}" + (f" ({standing.reason})" if standing.reason else "")
+        said = f": it {STANDS[standing.status]}" + (f" ({standing.reason})" if standing.reason else "")
         now = self.register.behind([name]).get(name)
         return said + (f"; {now['object_id']} stands for it now" if now and now["object_id"] != name else "")
 

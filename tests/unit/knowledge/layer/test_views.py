@@ -137,7 +137,7 @@ def test_a_text_tells_of_unusual_standing_and_of_what_a_task_made(everything: Vi
     )
     text = View("c", "r0001", (item,)).text()
     assert "synthesis, an interpretation of 2 sources, unreviewed" in text
-    assert text.endswith("status: needs recheck: a basis moved; made by review-7, draft")
+    assert text.endswith("status: needs a recheck: a basis moved; made by review-7, draft")
 
 
 def test_a_budget_that_holds_nothing_is_refused(everything: View) -> None:
