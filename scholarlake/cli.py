@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 
-from scholarlake import ask_commands, mcp_commands, model_commands, render_commands, source_commands, tool_commands
+from scholarlake import ask_commands, knowledge_commands, mcp_commands, model_commands, render_commands, source_commands, tool_commands
 from scholarlake.console import (
     DocumentsOption,
     DumpsOption,
@@ -316,6 +316,7 @@ def collections(
 model_commands.register(app)
 source_commands.register(app)
 tool_commands.register(app)
+knowledge_commands.register(app)
 render_commands.register(app)
 ask_commands.register(app)
 mcp_commands.register(app)
