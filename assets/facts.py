@@ -7,6 +7,8 @@ from scholarlake import pictures
 from scholarlake.knowledge.extraction import Bounds
 from scholarlake.knowledge.extractive import Extractive, Limits
 from scholarlake.knowledge.facts import build_facts
+from scholarlake.knowledge.organization.attending import Attentive
+from scholarlake.knowledge.organization.taxonomy import Taxonomy
 from scholarlake.knowledge.protocol import Reader
 from scholarlake.knowledge.readers import reader_for
 
@@ -34,12 +36,14 @@ def facts(step: Step) -> Made:
     )
 
 
-def reader_of(step: Step) -> Reader:
-    """What looks for facts under the settings of a step."""
+def reader_of(step: Step, taxonomy: Taxonomy | None = None) -> Reader:
+    """What looks for facts under the settings of a step; taxonomy: only for what that asks for."""
     known = step.profile.knowledge
+    limits = Limits(known.facts_of_full_text, known.facts_of_abstract)
     return reader_for(
         step.models,
-        Extractive(Limits(known.facts_of_full_text, known.facts_of_abstract)),
+        Attentive(taxonomy, limits) if taxonomy is not None else Extractive(limits),
         bounds=Bounds(known.window_characters, known.facts_at_once),
         votes=known.votes,
+        attention=taxonomy.attention if taxonomy is not None else None,
     )

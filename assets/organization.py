@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from assets.facts import reader_of
 from assets.stage import Made, Step, makes, report_observed
 from scholarlake import pictures
 from scholarlake.errors import LakeError
 from scholarlake.knowledge.organization import taxonomy_file
+from scholarlake.knowledge.organization.adjudication import Adjudicator
+from scholarlake.knowledge.organization.attending import build_attended
 from scholarlake.knowledge.organization.catalog import build_catalog
+from scholarlake.knowledge.organization.entities import build_entities
+from scholarlake.knowledge.organization.merging import Rulings
 from scholarlake.knowledge.organization.taxonomies import build_taxonomy
 from scholarlake.lake import receipts
+from scholarlake.lake.delta import combined
 from scholarlake.lake.retirement import retire
 from scholarlake.lake.stages import COLLECTION
 
@@ -50,6 +56,48 @@ def taxonomies(step: Step) -> Made:
             "notes": list(report.notes),
         },
         pictures={"tree": lambda: pictures.taxonomy_tree(found)} if report.written.rows else {},
+    )
+
+
+@makes("attended_facts")
+def attended_facts(step: Step) -> Made:
+    """Only papers none of whose facts has a wording of a category: sentences that the limit had left out, or what a model finds once it is
+    told what to attend to."""
+    report = build_attended(step.lake, step.key, lambda taxonomy: reader_of(step, taxonomy), step.commit, step.progress)
+    return Made(
+        data_version=report.written.content_version,
+        rows=report.written.rows,
+        tables={"attended_facts": report.written.version},
+        facts={
+            "papers": report.papers,
+            "papers_read_again": report.listed,
+            "papers_that_gave_facts": report.answered,
+            "papers_not_read_whole": report.unread,
+        },
+    )
+
+
+@makes("entities")
+def entities(step: Step) -> Made:
+    """Names that rules find to be one are one entity; rulings of the taxonomy's file win; the doubtful is left apart, unless votes of the
+    adjudicator agree. Every mention is kept."""
+    supplied, model = supplied_for(step), step.models.chat("adjudicator")
+    adjudicator = Adjudicator(model, step.profile.knowledge.votes) if model is not None else None
+    report = build_entities(step.lake, step.key, supplied.rulings if supplied else Rulings(), step.commit, adjudicator)
+    return Made(
+        data_version=combined({name: one.content_version for name, one in report.written.items()}),
+        rows=report.rows,
+        tables={name: one.version for name, one in report.written.items()},
+        facts={
+            "entities_by_type": report.by_type,
+            "decisions": report.by_rule,
+            "mentions": report.mentions,
+            "entities_of_several_papers": report.shared,
+            "doubtful_pairs": report.doubtful,
+            "rulings_of_nothing_here": report.unknown_rulings,
+            "papers_by_entity": report.commonest,
+        },
+        pictures={"types": lambda: pictures.entities_by_type(report.by_type)} if report.rows else {},
     )
 
 

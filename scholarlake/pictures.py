@@ -253,6 +253,11 @@ def facts_by_type(counts: Mapping[str, int]) -> bytes:
     )
 
 
+def entities_by_type(counts: Mapping[str, int]) -> bytes:
+    """Entities by the kind of object that they are."""
+    return _bars(counts, f"{sum(counts.values()):,} entities by type", "entities", BLUE)
+
+
 def taxonomy_tree(taxonomy: Taxonomy) -> bytes:
     """Dimensions with their categories, parts below what they are part of."""
     lines: list[tuple[int, str]] = []

@@ -6,7 +6,7 @@ What does not belong here: how a document is read (`extractive`, `extraction`) a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -107,12 +107,9 @@ class _Rows:
 def _rows_of(reading: Reading, shard: str, method: str, run: delta.Commit) -> _Rows:
     source = reading.source
     common = {"paper_id": source.paper_id, "shard": shard, "code_version": run.code_version}
-    facts = {fact.fact_id: fact for fact in reading.facts}
-    ordered = sorted(
-        facts.values(), key=lambda fact: (fact.evidence, source.sentences[fact.evidence[-1]].text.find(fact.statement), fact.fact_id)
-    )
+    facts = in_order(reading.facts, source)
     return _Rows(
-        [{**common, "n": n, **_of_fact(fact, source)} for n, fact in enumerate(ordered)],
+        [{**common, "n": n, **fact_row(fact, source)} for n, fact in enumerate(facts)],
         [
             {
                 **common,
@@ -138,7 +135,16 @@ def _rows_of(reading: Reading, shard: str, method: str, run: delta.Commit) -> _R
     )
 
 
-def _of_fact(fact: Fact, source: Source) -> dict[str, Any]:
+def in_order(facts: Iterable[Fact], source: Source) -> list[Fact]:
+    """Facts of a source, each once, in reading order."""
+    found = {fact.fact_id: fact for fact in facts}
+    return sorted(
+        found.values(), key=lambda fact: (fact.evidence, source.sentences[fact.evidence[-1]].text.find(fact.statement), fact.fact_id)
+    )
+
+
+def fact_row(fact: Fact, source: Source) -> dict[str, Any]:
+    """What a fact says, as the tables of facts have it."""
     return {
         "fact_id": fact.fact_id,
         "taxonomy": fact.taxonomy,

@@ -28,6 +28,7 @@ _DATA_OF_ORGANIZATION = {
     "entities": "organization/entities.yaml",
     "outcomes": "organization/outcomes.yaml",
     "taxonomy": "organization/prompts/taxonomy.j2",
+    "same": "organization/prompts/same.j2",
 }
 #: The settings of training that say what subgraphs are.
 _OF_SUBGRAPHS = {"seed", "walks", "steps", "train", "validation", "test", "held_out", "train_batches"}
@@ -540,6 +541,46 @@ STAGES: dict[str, Stage] = {
             ),
         ),
         Stage(
+            "attended_facts",
+            "knowledge",
+            "L1 as well: what papers that no category fits state of the categories, read again under the taxonomy.",
+            deps=("taxonomies", "collection_facts"),
+            partitions=COLLECTION,
+            tables=("attended_facts",),
+            kinds=("python", "deltalake"),
+            settings=lambda settings: {
+                "facts": STAGES["facts"].code_version(settings),
+                **_organized_by(settings, (), ("entities",)),
+            },
+            blocking=(
+                "attended_facts_contract",
+                "attended_facts_stand_in_their_sentences",
+                "attended_facts_are_of_the_taxonomy",
+            ),
+        ),
+        Stage(
+            "entities",
+            "knowledge",
+            "Canonical research objects: one identity for all names of one thing; beside it `entity_mentions`, where each is named, and "
+            "`entity_decisions`, which names were taken for one, which not, and why.",
+            deps=("taxonomies", "taxonomy_file", "collection_facts", "attended_facts"),
+            partitions=COLLECTION,
+            tables=("entities", "entity_mentions", "entity_decisions"),
+            kinds=("python", "deltalake"),
+            settings=lambda settings: {
+                **_organized_by(settings, ("adjudicator",), ("entities", "same")),
+                "votes": settings.profile.knowledge.votes if "adjudicator" in settings.roles else None,
+            },
+            blocking=(
+                "entities_contract",
+                "entity_mentions_contract",
+                "entity_decisions_contract",
+                "every_mention_is_of_a_fact_and_an_entity",
+                "sources_of_entities_are_their_mentions",
+                "what_is_ruled_holds",
+            ),
+        ),
+        Stage(
             "release",
             "publish",
             "A manifest that pins every table's version and every index's checksum: what readers read.",
@@ -565,6 +606,8 @@ STAGES: dict[str, Stage] = {
                 "taxonomies",
                 "subgraphs",
                 "knowledge_index",
+                "attended_facts",
+                "entities",
             ),
             kinds=("json",),
         ),

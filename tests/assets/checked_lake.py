@@ -42,6 +42,8 @@ _PAIR = {"release": "r0002", "previous": "r0001", "table": "papers"}
 SENTENCE = "This sentence has 37 words."
 SUBGRAPH = f"subgraph-{'0' * 32}"
 FACT = f"fact-{'0' * 32}"
+ATTENDED = f"fact-{'1' * 32}"
+ENTITY = f"entity-{'0' * 32}"
 NOT_EMBEDDED = "p5"
 # name, method, role, members with their topics
 COLLECTIONS = [("some", "conditions", "member", [("p4", None), ("p1", None)]), ("by-topic", "topics", "quota", [("p3", "t"), ("p4", "u")])]
@@ -198,7 +200,7 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
                 for rank, (p, topic) in enumerate(members, 1)
             ],
         ),
-        **_organization(),
+        **_organization(shard),
         "collection_catalog": frame_of(
             "collection_catalog",
             [
@@ -227,11 +229,16 @@ def _documents(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
     return {name: frame_of(name, [{key: row[key] for key in row if key in table(name).columns}]) for name, row in rows.items()}
 
 
+def _fact_of(paper: str, shard: dict[str, str]) -> dict[str, object]:
+    said = {"type": "finding", "study_type": "quantitative", "subject": "sentence", "statement": SENTENCE, "evidence": [f"{paper}:0"]}
+    return {**said, "paper_id": paper, "shard": shard[paper]}
+
+
 def _facts(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
     """One fact of the one document, and one that was refused."""
     of = {"paper_id": "p1", "shard": shard["p1"], "n": 0, "method": "extractive"}
     seen = source_hash(text_hash("text"), None, "full_text")
-    fact = {"type": "finding", "study_type": "quantitative", "subject": "sentence", "statement": SENTENCE, "evidence": ["p1:0"]}
+    fact = _fact_of("p1", shard)
     quantities = [{"value": "37", "number": 37.0, "unit": "words", "metric": None, "comparator": None}]
     counts = {"sentences": 1, "candidates": 2, "facts": 1, "rejects": 1}
     rows: dict[str, dict[str, object]] = {
@@ -249,8 +256,9 @@ def _facts(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
     return {name: frame_of(name, [{key: row[key] for key in row if key in table(name).columns}]) for name, row in rows.items()}
 
 
-def _organization() -> dict[str, pl.DataFrame]:
+def _organization(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
     """What the one fact of the collection "some" comes to."""
+    of, entity, cited = {"collection": "some"}, {"entity_id": ENTITY}, {"fact_id": FACT, "paper_id": "p1"}
     return {
         "fact_catalog": frame_of(
             "fact_catalog",
@@ -260,6 +268,41 @@ def _organization() -> dict[str, pl.DataFrame]:
             ],
         ),
         "taxonomies": frame_of("taxonomies", list(TAXONOMY.rows("some", "x"))),
+        "attended_facts": frame_of(
+            "attended_facts",
+            [
+                {
+                    **of,
+                    **_fact_of("p1", shard),
+                    "fact_id": ATTENDED,
+                    "taxonomy": TAXONOMY.version,
+                    "evidence_hash": evidence_hash([SENTENCE]),
+                    "verification": "unchecked",
+                }
+            ],
+        ),
+        "entities": frame_of(
+            "entities",
+            [
+                {
+                    **of,
+                    **entity,
+                    "type": "concept",
+                    "name": "sentence",
+                    "keys": ["sentence", "sentences"],
+                    "papers": ["p1"],
+                    "mentions": 1,
+                    "certainty": "confirmed",
+                }
+            ],
+        ),
+        "entity_mentions": frame_of(
+            "entity_mentions", [{**of, **entity, **cited, "role": "subject", "surface": "sentence", "key": "sentence"}]
+        ),
+        "entity_decisions": frame_of(
+            "entity_decisions",
+            [{**of, "type": "concept", "left": "sentence", "right": "sentences", "verdict": "same", "rule": "ruling"}],
+        ),
     }
 
 

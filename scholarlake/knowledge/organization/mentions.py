@@ -26,8 +26,10 @@ _GROUP = re.compile(
     r"\$?\\?(?:mathrm|rm|mathbf)?\{?(?:SU|SO|USp|Sp|SL|GL|OSp|PSL|PSU|Spin|U|E|G|F|AdS|dS|CP|RP)\}?[_^(]?[{(]?[\d\w,+]+[)}]*\$?\Z"
 )
 _SPECIES = re.compile(r"(?<![\w-])(?P<genus>[A-Z][a-z]{3,}|[A-Z][a-z]?\.)\s(?P<epithet>[a-z]{4,})(?![\w-])")
+_NO_NAME = re.compile(r"[<>≤≥|]|^(?:figs?|tables?|eqs?|refs?|secs?)\b")
 _LETTERS = re.compile(r"[^\W\d_]")
 _SINGLE = frozenset(("organism", "material"))  # types that one small word can name
+_LEAST_SHARED = 3  # papers that have a single small word as a subject
 _NOTHING_TELLS = ("concept", 0.5)
 _ROLE_OF = {"dataset": "context", "method": "context", "baseline": "baseline"}
 
@@ -111,7 +113,7 @@ def _term(text: str, tokens: Sequence[Token], run: Sequence[int]) -> Term | None
     start, end = some[0].start, some[-1].end
     surface = text[start:end]
     key = key_of(surface)
-    if len(_LETTERS.findall(key)) < 2 or not _balanced(surface) or _is_formula(some):
+    if len(_LETTERS.findall(key)) < 2 or not _balanced(surface) or _is_formula(some) or _NO_NAME.search(key):
         return None
     type_ = names().heads.get(key.split()[-1])
     capital = any(_CAPITALS.search(token.text) or (token.tag == "NP0" and token.start > 0 and token.text[0].isupper()) for token in some)
@@ -210,7 +212,9 @@ def _counts(term: Term, role: str, papers: Mapping[str, int], known: Mapping[str
     if term.words == 1:
         if term.key in names().not_alone and not term.is_name:
             return False
-        return (term.is_name and len(term.key) > 2) or term.type in _SINGLE or (shared and role == "subject" and len(term.key) > 3)
+        if term.is_name and len(term.key) > 2 and _CAPITALS.search(term.surface):
+            return True  # one capital alone may begin a person's name
+        return term.type in _SINGLE or (papers.get(term.key, 0) >= _LEAST_SHARED and role == "subject" and len(term.key) > 3)
     return term.is_name or shared or role == "subject" or (term.type is not None and term.type != "metric")
 
 
@@ -228,6 +232,6 @@ def _type(term: Term, role: str, kind: str | None, fact: Stated, text: str, know
             return type_, 2.0
     if role == "metric":
         return "metric", 2.0
-    if kind in ("dataset", "method"):
+    if kind == "dataset":
         return kind, 1.0
     return _NOTHING_TELLS

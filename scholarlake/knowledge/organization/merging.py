@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from scholarlake.knowledge.objects import Vote
+from scholarlake.knowledge.organization.lexicon import names
 from scholarlake.knowledge.organization.mentions import Mention
 from scholarlake.knowledge.organization.names import american, closed, is_short_form, key_of, numbers
 from scholarlake.lake import contracts
@@ -22,6 +23,7 @@ RULES = "rules"
 _STRENGTH = ("ruling", "spelling", "spacing", "genus", "acronym", "named", "adjudicated")
 _SURE = frozenset(("ruling", "spelling", "spacing", "genus"))
 _LEAST_NEAR, _LEAST_CLOSED = 7, 6  # letters of names whose spellings are compared
+_OF_LONG_FORM = 2.0  # how surely the long form of a name tells its type
 _KINDS_OF_NAMES = frozenset(
     ("algorithm", "method", "technique", "procedure", "protocol", "scheme", "assay", "software", "dataset", "corpus")
 )
@@ -134,6 +136,8 @@ def place(mentions: Sequence[Mention], short_forms: Mapping[str, Mapping[str, st
     placed = []
     for mention in mentions:
         own = long_of.get(mention.paper_id, {})
+        if mention.type == "concept" and (head := names().heads.get(own.get(mention.key, "").rpartition(" ")[2])) is not None:
+            mention = replace(mention, type=head, weight=_OF_LONG_FORM)
         if mention.surface in parted:
             placed.append(Placed(mention, parted[mention.surface], "ruling"))
         elif mention.key in several and mention.key in own:

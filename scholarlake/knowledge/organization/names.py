@@ -61,7 +61,7 @@ _AMERICAN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bageing\b", "aging"),
     )
 )
-_NUMBERED = re.compile(r"\d|(?<![a-z])(?:i{1,3}|iv|vi{0,3}|ix|xi{0,2})(?![a-z])")
+_NUMBERED = re.compile(r"\d|\([^()]*\)|(?<![a-z])(?:i{1,3}|iv|vi{0,3}|ix|xi{0,2}|ii[ab]|[a-z])(?![a-z])")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -124,7 +124,7 @@ def closed(key: str) -> str:
 
 
 def numbers(key: str) -> list[str]:
-    """What counts in a key: names that differ in it, such as versions and dimensions, are never one."""
+    """What counts in a key, digits, numerals and single letters: names that differ in it, such as versions and kinds, are never one."""
     return [found.group() for found in _NUMBERED.finditer(key)]
 
 

@@ -304,6 +304,10 @@ TABLES: dict[str, Table] = {
         TAXONOMIES,
         SUBGRAPHS,
         SUBGRAPH_BATCHES,
+        ATTENDED_FACTS,
+        ENTITIES,
+        ENTITY_MENTIONS,
+        ENTITY_DECISIONS,
     )
 }
 

@@ -36,7 +36,9 @@ def collected(
     titles: Mapping[str, str] | None = None,
 ) -> CatalogReport:
     """Make these abstracts the facts of the collections, one of all papers where none are given."""
-    rows = [paper(name, (titles or TITLES).get(name, f"A paper on {name}"), abstract=text) for name, text in papers.items()]
+    rows = [
+        paper(name, (TITLES if titles is None else titles).get(name, f"A paper on {name}"), abstract=text) for name, text in papers.items()
+    ]
     make_lake(lake.root, rows, citations or [], shards=lake.shards)
     chosen = members if members is not None else {NAME: list(papers)}
     of = [{"collection": name, "paper_id": one, "shard": lake.shard_of(one)} for name, some in chosen.items() for one in some]
