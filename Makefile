@@ -11,7 +11,7 @@ PORT ?= 3000
 # Where this is set, every process compiles Dagster, Polars and the rest anew: seconds at each start, and hundreds are started.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup setup-gpu setup-engines run ui serve-vllm test lint types tests test-long test-engines gpu-tests bench bench-tools fuzz lock docs clean
+.PHONY: setup setup-gpu setup-engines run ui serve-vllm test lint types tests test-long test-engines gpu-tests bench bench-tools bench-knowledge fuzz lock docs clean
 
 setup: .venv/ready
 
@@ -92,6 +92,10 @@ bench: setup
 TOOLS_PAPERS ?= 1000000
 bench-tools: setup
 	$(BIN)/python -m tests.bench.toolbox_bench --papers $(TOOLS_PAPERS)
+
+# What reading the layers of a collection of 50,000 objects takes.
+bench-knowledge: setup
+	$(BIN)/python -m tests.bench.knowledge_bench
 
 # Strangers' bytes at every door, for so many seconds each. Atheris lies apart: nothing else needs it.
 FUZZ_SECONDS ?= 120

@@ -92,6 +92,8 @@ class Knowledge:
         found = _folded([item for item in ordered if item.standing.status in LIVE], k, fold=not kinds and not layers)
         given = {"query": query, "k": k, "kinds": list(kinds), "layers": list(layers), "papers": list(papers)}
         notes = [] if found else ["nothing was found: that says what this collection holds, not that there is no such work"]
+        if found and not any("keyword" in why for item in found for why in item.why):
+            notes = ["no object has a word of the query: what was found is near it by meaning alone"]
         return self._made(store.view(found, Request.of("retrieve", given), notes=notes), found)
 
     def select(self, view: View | None = None, **constraints: Any) -> View:

@@ -102,7 +102,7 @@ class Overlay:
         if not len(self._at):
             return []
         chosen = np.isin(self._at, self.places(within))
-        return nearest(np.asarray(self._matrix @ query, np.float32), self._at, chosen, limit)
+        return nearest(np.einsum("ij,j->i", self._matrix, query), self._at, chosen, limit)
 
 
 def task_made(working: pl.LazyFrame, collection: str) -> list[dict[str, Any]]:

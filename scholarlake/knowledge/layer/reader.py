@@ -141,19 +141,24 @@ class KnowledgeIndex:
         """
         parts = query.split(" OR ")
         rare = [part for part in parts if not self._is_common(part)]
-        about = self._about(within)
+        chosen, values = _kinds(within), [*within.kinds]
+        if within.papers is not None:
+            # The plus keeps SQLite from running the whole match again for each object of the papers.
+            chosen += " AND +k.rowid IN (SELECT at FROM item_paper WHERE paper_id IN (SELECT value FROM json_each(?)))"
+            values.append(orjson.dumps(sorted(within.papers)).decode())
         rows = self._rows(
             "SELECT k.rowid, bm25(keyword) AS score FROM keyword k JOIN item i ON i.at = k.rowid "
-            f"WHERE keyword MATCH ? AND {_kinds(within)} ORDER BY score, k.rowid LIMIT ?",
-            (" OR ".join(rare or parts), *within.kinds, limit if about is None else -1),
+            f"WHERE keyword MATCH ? AND {chosen} ORDER BY score, k.rowid LIMIT ?",
+            (" OR ".join(rare or parts), *values, limit),
         )
-        return [(at, -score) for at, score in rows if about is None or at in about][:limit]
+        return [(at, -score) for at, score in rows]
 
     def by_meaning(self, query: Vectors, limit: int, within: Within = EVERYTHING) -> list[tuple[int, float]]:
         """Places and cosine similarities of the objects nearest to a unit vector, the nearest first, ties by place."""
         if not len(self.matrix) or limit <= 0:
             return []
-        scores = np.asarray(self.matrix @ query.astype(np.float32), np.float32)
+        # In one thread: as fast as many for so few rows, steady beside other work, and the same sums on every machine.
+        scores = np.einsum("ij,j->i", self.matrix, query.astype(np.float32))
         chosen = np.isin(self._kind, [KINDS.index(kind) for kind in within.kinds if kind in KINDS])
         if (about := self._about(within)) is not None:
             chosen &= np.isin(self._at, list(about))

@@ -36,6 +36,11 @@ def test_places_in_both_rankings_add_up(cooling: Knowledge) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
+def test_what_was_found_by_meaning_alone_is_told_as_such(cooling: Knowledge) -> None:
+    assert cooling.retrieve("zymurgy", 3).notes == ("no object has a word of the query: what was found is near it by meaning alone",)
+    assert cooling.retrieve("wax", 3).notes == ()
+
+
 def test_equal_questions_have_equal_answers(cooling: Knowledge) -> None:
     assert cooling.retrieve("peak temperature", 9) == cooling.retrieve("peak temperature", 9)
 
