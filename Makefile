@@ -87,6 +87,7 @@ bench: setup
 	$(BIN)/python -m tests.bench.bench
 	$(BIN)/python -m tests.bench.formats_bench
 	$(BIN)/python -m tests.bench.models_bench
+	$(BIN)/python -m tests.bench.subgraphs_bench
 
 # The research tools on a million papers and twenty million citations: p95 of each, opening, memory, 32 readers at once.
 TOOLS_PAPERS ?= 1000000

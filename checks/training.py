@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from checks.check import Check, contract_check
+from scholarlake.training import question_invariants
 from scholarlake.training import subgraph_invariants as invariants
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
@@ -30,6 +31,36 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
             "no_subgraph_missing_unsaid",
             "Every batch has the subgraphs asked for, or says why it has fewer.",
             lambda subject: invariants.no_subgraph_missing_unsaid(subject.lake, subject.key),
+        ),
+    ),
+    "questions": (
+        contract_check("questions"),
+        contract_check("question_batches"),
+        Check(
+            "every_question_has_one_answer",
+            "The query that a question is, run on the whole corpus, finds the paper asked about and no other.",
+            lambda subject: question_invariants.every_question_has_one_answer(subject.lake, subject.key),
+        ),
+        Check(
+            "no_question_tells_its_answer",
+            "No answer stands in its question, and no part of a question gives it by itself.",
+            lambda subject: question_invariants.no_question_tells_its_answer(subject.lake, subject.key),
+        ),
+        Check(
+            "questions_name_their_own_papers",
+            "Questions ask about the seed of their subgraph and name other papers of it alone.",
+            lambda subject: question_invariants.questions_name_their_own_papers(subject.lake, subject.key),
+        ),
+        Check(
+            "no_question_missing_unsaid",
+            "Every batch has the questions asked for, or says why it has fewer.",
+            lambda subject: question_invariants.no_question_missing_unsaid(subject.lake, subject.key),
+        ),
+        Check(
+            "splits_ask_nothing_alike",
+            "No question is a near duplicate of one of another split.",
+            lambda subject: question_invariants.splits_ask_nothing_alike(subject.lake, subject.key),
+            blocking=False,
         ),
     ),
 }

@@ -111,6 +111,7 @@ class Training(Section):
     validation: int = Field(1_000, ge=0, description="subgraphs to validate on, fewer where they would visit too much of the core")
     test: int = Field(1_000, ge=0, description="subgraphs to test on, the same way")
     held_out: float = Field(0.1, ge=0, le=0.4, description="most of the core that validation and test visit, each")
+    questions: int = Field(1, ge=0, description="questions about each subgraph, fewer where there are no more")
     train_batches: int = Field(TRAIN_BATCHES, ge=1, le=MAX_TRAIN_BATCHES, description="batches of training subgraphs; fixed in a lake")
 
 

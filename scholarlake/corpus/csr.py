@@ -242,6 +242,19 @@ class CitationGraph:
         node = self._node(paper_id)
         return int(self._out_starts[node + 1] - self._out_starts[node])
 
+    def node(self, paper_id: str) -> int:
+        """Number of a paper, for who asks of many: 0 is the most cited, equal ones are by id."""
+        return self._node(paper_id)
+
+    def reached(self, nodes: Nodes, along: Literal["references", "citations"], most: int | None = None) -> Nodes | None:
+        """Numbers of the papers one step from any of some papers, ascending. None where more than `most` citations lead there."""
+        targets, starts = self._ways[along]
+        chosen = nodes.astype(np.int64)
+        if most is not None and self._width_of(starts, chosen) > most:
+            return None
+        found: Nodes = np.unique(self._gather(targets, starts, chosen)) if len(chosen) else np.empty(0, dtype=np.uint32)
+        return found
+
     def references(self, paper_id: str, limit: int | None = None) -> Walk:
         """Papers it cites, the most cited first, then by id."""
         return self._listed(self._cited_by(self._node(paper_id)), limit)

@@ -581,6 +581,25 @@ STAGES: dict[str, Stage] = {
             ),
         ),
         Stage(
+            "questions",
+            "training",
+            "Questions composed from the citation graph, each with one answer in the whole corpus; beside it `question_batches`, how many "
+            "each batch has, and why no more.",
+            deps=("subgraphs", "works", "core_papers", "core_citations", "papers", "degrees", "citation_graph", "facts"),
+            partitions=BATCH,
+            tables=("questions", "question_batches"),
+            kinds=("numpy", "deltalake"),
+            settings=lambda settings: settings.profile.training.model_dump(include=_OF_SUBGRAPHS | {"questions"}),
+            blocking=(
+                "questions_contract",
+                "question_batches_contract",
+                "every_question_has_one_answer",
+                "no_question_tells_its_answer",
+                "questions_name_their_own_papers",
+                "no_question_missing_unsaid",
+            ),
+        ),
+        Stage(
             "release",
             "publish",
             "A manifest that pins every table's version and every index's checksum: what readers read.",
@@ -608,6 +627,7 @@ STAGES: dict[str, Stage] = {
                 "knowledge_index",
                 "attended_facts",
                 "entities",
+                "questions",
             ),
             kinds=("json",),
         ),

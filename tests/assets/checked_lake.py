@@ -41,6 +41,22 @@ EDGES = [("p1", "p3"), ("p4", "p3"), ("p5", "p3"), ("p4", "p1")]
 _PAIR = {"release": "r0002", "previous": "r0001", "table": "papers"}
 SENTENCE = "This sentence has 37 words."
 SUBGRAPH = f"subgraph-{'0' * 32}"
+_RELATION = {"kind": "cites", "value": "", "paper": "p3", "year": None, "venue": None, "alone": 3, "left": 3}
+_KEYWORD = {"kind": "keyword", "value": "a keyword", "paper": None, "year": None, "venue": None, "alone": 2, "left": 1}
+QUESTION: dict[str, object] = {
+    "subgraph_batch": "train-00",
+    "split": "train",
+    "question_id": f"question-{'0' * 32}",
+    "subgraph_id": SUBGRAPH,
+    "answer_kind": "venue",
+    "question": "Take the paper that cites “The third of these papers” and lists “a keyword” among its keywords. Where is it from?",
+    "answer": "Journal of Examples",
+    "answer_paper": "p1",
+    "hops": 1,
+    "parts": [_RELATION, _KEYWORD],
+    "history": [{"edit": "added cites", "question": "x", "candidates": 3}, {"edit": "added keyword", "question": "y", "candidates": 1}],
+    "method": "graph_composed",
+}
 FACT = f"fact-{'0' * 32}"
 ATTENDED = f"fact-{'1' * 32}"
 ENTITY = f"entity-{'0' * 32}"
@@ -318,6 +334,10 @@ def _subgraphs() -> dict[str, pl.DataFrame]:
                 {"subgraph_batch": "train-00", "split": "train", **core, "made": 1, "papers": 2},
                 {"subgraph_batch": "test-00", "split": "test", **core, "made": 0, "papers": 0, "most_papers": 0, "shortfall": "too small"},
             ],
+        ),
+        "questions": frame_of("questions", [QUESTION]),
+        "question_batches": frame_of(
+            "question_batches", [{"subgraph_batch": "train-00", "split": "train", "subgraphs": 1, "wanted": 1, "made": 1}]
         ),
     }
 

@@ -15,7 +15,7 @@ from scholarlake.dense.index import build_index
 from scholarlake.lake import artifacts, contracts, delta
 from scholarlake.lake.files import write_json
 from scholarlake.lake.hashing import shard_of, stable_key, text_hash
-from scholarlake.lake.home import Lake
+from scholarlake.lake.home import TRAIN_BATCHES, Lake
 from scholarlake.lake.releases import PinnedArtifact, PinnedTable, Release
 from scholarlake.models.answers import embed_query
 from scholarlake.models.config import Endpoint, open_embedder
@@ -45,9 +45,10 @@ def make_lake(
     vectors: Mapping[str, tuple[int, list[float]]] | None = None,
     shards: int = 2,
     model: str = "test",
+    train_batches: int = TRAIN_BATCHES,
 ) -> Lake:
     """A lake with papers, identities, citations, degrees and embeddings that agree with each other."""
-    lake = Lake.open_or_create(root, shards)
+    lake = Lake.open_or_create(root, shards, train_batches)
     rows = [{**row, "shard": lake.shard_of(row["paper_id"]), "paper_key": stable_key(row["paper_id"])} for row in papers]
     edges = [{"citing_id": a, "cited_id": b, "shard": lake.shard_of(a)} for a, b in citations]
     cited, citing = Counter(edge["cited_id"] for edge in edges), Counter(edge["citing_id"] for edge in edges)

@@ -144,12 +144,17 @@ from scholarlake.lake.contracts.syntheses import (
     SYNTHESIS_REJECTS,
 )
 from scholarlake.lake.contracts.training import (
+    ANSWER_KINDS,
+    PART_KINDS,
+    QUESTION_BATCHES,
+    QUESTIONS,
     SPLITS,
     SUBGRAPH_BATCHES,
     SUBGRAPHS,
 )
 
 __all__ = [
+    "ANSWER_KINDS",
     "ASSET_KINDS",
     "ASSIGNMENTS",
     "ASSIGNMENT_ID",
@@ -214,10 +219,13 @@ __all__ = [
     "METHOD",
     "NAME",
     "PAPERS",
+    "PART_KINDS",
     "PAYLOAD",
     "PIPELINE",
     "PROPOSAL_ID",
     "QUANTITIES",
+    "QUESTIONS",
+    "QUESTION_BATCHES",
     "RECORDS",
     "REGISTRY",
     "REGISTRY_DEPENDENCIES",
@@ -308,6 +316,8 @@ TABLES: dict[str, Table] = {
         ENTITIES,
         ENTITY_MENTIONS,
         ENTITY_DECISIONS,
+        QUESTIONS,
+        QUESTION_BATCHES,
     )
 }
 

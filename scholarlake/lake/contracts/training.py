@@ -62,3 +62,87 @@ SUBGRAPH_BATCHES = Table(
         "code_version": CODE_VERSION,
     },
 )
+
+ANSWER_KINDS = ("title", "year", "venue", "first_author", "citations", "quantity", "chart")
+PART_KINDS = (
+    "cites",
+    "cited_by",
+    "cites_one_citing",
+    "cited_by_one_cited_by",
+    "shares_reference",
+    "cited_together",
+    "year",
+    "venue",
+    "author",
+    "keyword",
+    "cited_times",
+    "quantity",
+)
+QUESTION_ID = r"^question-[0-9a-f]{32}$"
+PARTS = pl.List(
+    pl.Struct(
+        {
+            "kind": pl.String(),
+            "value": pl.String(),
+            "paper": pl.String(),
+            "year": pl.Int32(),
+            "venue": pl.String(),
+            "alone": pl.Int64(),
+            "left": pl.Int64(),
+        }
+    )
+)
+TURNS = pl.List(pl.Struct({"edit": pl.String(), "question": pl.String(), "candidates": pl.Int64()}))
+
+QUESTIONS = Table(
+    name="questions",
+    about="Questions about papers of the corpus, each with one answer, and how they came to be what they are.",
+    key=("question_id",),
+    partition_by="subgraph_batch",
+    provenance=("code_version",),
+    shown="question",
+    columns={
+        "subgraph_batch": batch_column(),
+        "split": _SPLIT,
+        "question_id": Column(Text, "named by its subgraph and what it asks for", pattern=QUESTION_ID),
+        "subgraph_id": Column(Text, "the subgraph whose seed it asks about, and whose papers it names", pattern=SUBGRAPH_ID),
+        "n": Column(pl.Int64(), "place among the questions of its subgraph, from 0", minimum=0),
+        "answer_kind": Column(
+            Text,
+            "what it asks for: title, year, venue or first author of a paper, how many papers cite it, a number that it reports, a chart "
+            "of the years of the papers that cite it",
+            values=ANSWER_KINDS,
+        ),
+        "question": Column(Text, "the question", pattern=ID),
+        "answer": Column(Text, "the answer; of a chart, its labels and values", pattern=ID),
+        "answer_paper": Column(Text, "the paper asked about: the only one of the corpus that all parts are true of", pattern=ID),
+        "chart": Column(Text, "the payload of the tool that draws the answer, as JSON; null where no chart is asked for", nullable=True),
+        "hops": Column(pl.Int64(), "most citations between a paper that the question names and the one asked about", minimum=1),
+        "parts": Column(
+            PARTS,
+            "what the question says, in the order in which it was added: kind; value, or the paper that it names, and year and venue of a "
+            "paper in between; of how many papers of the corpus it alone is true; how many are left of all parts so far",
+        ),
+        "history": Column(TURNS, "every turn: what was done, the question that it gave, and how many papers of the corpus that one fits"),
+        "method": Column(Text, "what made it", values=("graph_composed",)),
+        "code_version": CODE_VERSION,
+    },
+)
+
+QUESTION_BATCHES = Table(
+    name="question_batches",
+    about="How many questions every batch of subgraphs gave, and why no more.",
+    key=("subgraph_batch",),
+    partition_by="subgraph_batch",
+    provenance=("code_version",),
+    shown="split",
+    columns={
+        "subgraph_batch": batch_column(),
+        "split": _SPLIT,
+        "subgraphs": Column(pl.Int64(), "subgraphs of the batch", minimum=0),
+        "wanted": Column(pl.Int64(), "questions asked for", minimum=0),
+        "made": Column(pl.Int64(), "questions that it has", minimum=0),
+        "shortfall": Column(Text, "why there are fewer than asked for, with counts; null where there are not", nullable=True),
+        "code_version": CODE_VERSION,
+    },
+)
