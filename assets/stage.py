@@ -168,7 +168,11 @@ def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage
                 is_new_code=begun.made_by not in (None, code_version),
                 previous_artifact=begun.artifact,
             )
-            made = maker(step)
+            try:
+                made = maker(step)
+            except ScholarLakeError as fault:  # what a person can mend, a plan and the status are to say, too
+                receipts.fail(lake, begun, str(fault))
+                raise
             made = replace(made, facts={**made.facts, **models.facts()})
     receipts.finish(
         lake,

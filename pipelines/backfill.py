@@ -57,7 +57,7 @@ def choose(lake: Lake, asset: str, wanted: Sequence[str]) -> list[str | None]:
     for name in wanted:
         found = _matching(name, keys)
         if not found:
-            raise ScholarLakeError(f"{asset} has no partition {name!r}; there are: {', '.join(keys[:20])}{' …' if len(keys) > 20 else ''}")
+            raise ScholarLakeError(f"{asset} has {_lacking(name, keys)}; there are: {', '.join(keys[:20])}{' …' if len(keys) > 20 else ''}")
         chosen += [key for key in found if key not in chosen]
     return chosen
 
@@ -106,6 +106,18 @@ def _matching(name: str, keys: Sequence[str]) -> list[str]:
     if dash and first in keys and last in keys:
         return list(keys[keys.index(first) : keys.index(last) + 1])
     return fnmatch.filter(keys, name)
+
+
+def _lacking(name: str, keys: Sequence[str]) -> str:
+    """What a name names that there is not: of a range, the end that is wrong."""
+    first, dash, last = name.partition("-")
+    if dash and first in keys and last in keys:
+        return f"no partitions from {first} to {last}: the range runs backwards"
+    if dash and first in keys:
+        return f"no partition {last!r}, where the range {name} ends"
+    if dash and last in keys:
+        return f"no partition {first!r}, where the range {name} begins"
+    return f"no partition {name!r}"
 
 
 def _path(lake: Lake, asset: str) -> Path:

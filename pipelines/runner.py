@@ -84,7 +84,8 @@ class Runner:
             self.listener.before(step)
             outcome = self.make(item)
             self.listener.after(step, outcome)
-            said = f"failed  {outcome.where}: {outcome.why}" if isinstance(outcome, Failed) else f"made    {item.where}"
+            # Why it failed is said once, at the end, where it is not lost among the lines.
+            said = f"failed  {outcome.where}" if isinstance(outcome, Failed) else f"made    {item.where}"
             self.listener.say(f"{said}  ({item.reason})")
             outcomes.append(outcome)
         return outcomes
@@ -115,10 +116,18 @@ class Runner:
         error: Any = next((event.step_failure_data.error for event in result.all_events if event.is_step_failure), None)
         error = (error and error.cause) or error  # Dagster's own is wrapped around it
         if error is not None and not (failing and "failed" in error.message and "check" in error.message):
-            return " ".join(error.message.split())
+            return " ".join(_message(error).split())
         if failing:
             return "; ".join(f"check {check.name} failed: {check.summary}" for check in failing)
         return "the run failed; see it in the Dagster UI"
+
+
+def _message(error: Any) -> str:
+    """What an error says. The name of its class is of use only where it is not one of ours, which say all in words."""
+    named, _, said = error.message.partition(": ")
+    if named.rpartition(".")[2] != error.cls_name or not said.strip():
+        return str(error.message)
+    return str(said) if named.startswith("scholarlake.") else f"{error.cls_name}: {said}"
 
 
 def _was_interrupted(result: dg.ExecuteInProcessResult) -> bool:

@@ -67,6 +67,12 @@ def _project(module: str) -> Any:
         raise ScholarLakeError("this command needs the project's checkout, not only the library; run it there") from None
 
 
+def _end_of(outcome: Any) -> None:
+    """End with 1 where something failed. What, was said above."""
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
 # -- making ----------------------------------------------------------------------------------------------------------
 
 
@@ -112,8 +118,7 @@ def build(
         print_json(outcome.to_dict())
     else:
         out.print(render_build(outcome.to_dict()))
-    if outcome.failed:
-        raise ScholarLakeError("; ".join(f"{failure.where}: {failure.why}" for failure in outcome.failed))
+    _end_of(outcome)
 
 
 @app.command()
@@ -159,8 +164,7 @@ def backfill(
         print_json(outcome.to_dict())
     else:
         out.print(render_build(outcome.to_dict()))
-    if outcome.failed:
-        raise ScholarLakeError("; ".join(f"{failure.where}: {failure.why}" for failure in outcome.failed))
+    _end_of(outcome)
 
 
 @app.command()
@@ -260,7 +264,15 @@ def diff(
 
     opened = Lake.open(lake_path(lake))
     later = load(opened, after)
-    found = difference(opened, load(opened, before) if before else predecessor(opened, later), later, limit, table or ())
+    earlier = load(opened, before) if before else predecessor(opened, later)
+    if earlier is None:
+        said = f"{later.name} is the first release of {opened.root}: there is nothing to compare it with yet"
+        if json:
+            print_json({"before": None, "after": later.name, "said": said})
+        else:
+            out.print(said)
+        return
+    found = difference(opened, earlier, later, limit, table or ())
     if json:
         print_json(terminal.to_dict(found))
     else:

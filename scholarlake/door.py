@@ -187,11 +187,21 @@ class ReleaseReader:
 
     def search(self, query: str, k: int = 10, mode: str = "dense") -> list[Hit]:
         """The k best papers for a text: by meaning ("dense"), by keywords in the order of citations ("keyword") or of relevance
-        ("relevance"), or by meaning and keywords together ("fused")."""
+        ("relevance"), or by meaning and keywords together ("fused").
+
+        Raises NotFound where nothing is asked for: an empty list would say that there is nothing.
+        """
+        _require_some(k)
+        if not query.strip():
+            raise NotFound("an empty query finds nothing; say in words what is looked for")
         return ranking.search(self._index, self._nearest, query, k, mode)
 
     def keywords(self, terms: Sequence[str] | str, k: int = 10) -> list[Hit]:
-        """Papers with any of the terms in keywords or title, the most cited first. A term of several words is a phrase."""
+        """Papers with any of the terms in keywords or title, the most cited first. A term of several words is a phrase; one without a
+        letter or digit has no hits. Raises NotFound where no term is given."""
+        _require_some(k)
+        if not terms:
+            raise NotFound('no term to look for; give one or more, such as ["graph", "neural network"]')
         return ranking.keywords(self._index, [terms] if isinstance(terms, str) else list(terms), k)
 
     def _nearest(self, text: str, k: int) -> Sequence[tuple[int, float]]:
@@ -330,6 +340,11 @@ class ReleaseReader:
 
     def _pins(self, asset: str) -> Mapping[str, releases.PinnedArtifact]:
         return self.release.artifacts.get(asset, {})
+
+
+def _require_some(k: int) -> None:
+    if k < 1:
+        raise NotFound(f"{k} papers can't be found; ask for one or more (k)")
 
 
 def _quoted(text: str) -> str:

@@ -50,7 +50,7 @@ def tool(
         raise ScholarLakeError(f"the arguments are no JSON ({fault}); put a JSON object in single quotes") from fault
     with scholarlake.open(lake_path(lake), release=release) as reader, reader.toolbox(bound_models(models_file)) as toolbox:
         answer = toolbox.call({"tool_name": name, "tool_args": arguments})
-    print_json(answer)
+    print_json({**answer, "tool_name": name})  # who typed it is told what, also where there is no such tool
     if not answer["ok"]:
         raise typer.Exit(1)
 

@@ -188,7 +188,7 @@ def _outdated(receipt: Receipt | None, code_version: str, inputs: Mapping[str, s
     if receipt is None:
         return "first time"
     if not receipt.is_done:
-        return "a run of it ended half way"
+        return f"could not be made: {receipt.fault}" if receipt.fault else "a run of it ended half way"
     if receipt.code_version != code_version:
         return "its code or settings changed"
     moved = sorted(dep for dep in inputs if receipt.inputs.get(dep) != inputs[dep])

@@ -30,7 +30,8 @@ class Receipt:
 
     inputs: dependency → the data version that was read. tables: table → Delta version after the write.
     artifact: path of the artifact below the lake's root. facts: counts worth keeping for checks and status.
-    made_by: the code version that last finished here, which stays known while another is at work.
+    made_by: the code version that last finished here, which stays known while another is at work. fault: why it was not finished, where
+    the stage itself could say.
     """
 
     asset: str
@@ -46,6 +47,7 @@ class Receipt:
     run_id: str = ""
     at: str = ""
     made_by: str | None = None
+    fault: str = ""
 
     @property
     def is_done(self) -> bool:
@@ -120,6 +122,11 @@ def finish(
     )
     write_json(_path(lake, begun.asset, begun.partition), asdict(receipt))
     return receipt
+
+
+def fail(lake: Lake, begun: Receipt, why: str) -> None:
+    """Note why a partition could not be made. It stays unfinished."""
+    write_json(_path(lake, begun.asset, begun.partition), asdict(replace(begun, fault=why)))
 
 
 def forget(lake: Lake, asset: str, partition: str | None) -> None:

@@ -94,12 +94,10 @@ def load(lake: Lake, name: str = "latest") -> Release:
     )
 
 
-def predecessor(lake: Lake, release: Release) -> Release:
-    """The newest release that is older than one. Raises ReleaseError where there is none."""
+def predecessor(lake: Lake, release: Release) -> Release | None:
+    """The newest release that is older than one, None where there is none."""
     older = [name for name in names(lake) if _number(name) < _number(release.name)]
-    if not older:
-        raise ReleaseError(f"{release.name} is the oldest release in {lake.root}: there is none to compare it with")
-    return load(lake, older[-1])
+    return load(lake, older[-1]) if older else None
 
 
 def publish(lake: Lake, settings: Settings, embedder: Mapping[str, Any]) -> tuple[Release, bool]:

@@ -6,6 +6,7 @@ What does not belong here: how a stage works, and what state it is in (`judgemen
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -650,5 +651,7 @@ STAGES: dict[str, Stage] = {
 def stage(name: str) -> Stage:
     """The stage of that name. Raises LakeError, naming the stages there are."""
     if name not in STAGES:
-        raise LakeError(f"no asset {name!r}; there are: {', '.join(STAGES)}")
+        near = difflib.get_close_matches(name.lower(), STAGES, n=1)
+        meant = f"; do you mean {near[0]}?" if near else ""
+        raise LakeError(f"no asset {name!r}{meant}; there are: {', '.join(STAGES)}")
     return STAGES[name]

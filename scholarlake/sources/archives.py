@@ -23,6 +23,7 @@ MAGIC_BYTES = 4
 _MAGICS = (b"PK\x03\x04", b"PK\x05\x06")  # a member, or the end of an archive without any
 _HEADER_BYTES = 30
 _ENCRYPTED = 1
+_MOST_VERSION = 63  # of the format, as a header says what is needed to unpack it: 6.3, the newest there is
 _OTHER_METHODS = {9: "deflate64", 12: "bzip2", 14: "LZMA", 95: "xz", 98: "PPMd", 99: "encryption"}
 
 
@@ -129,12 +130,14 @@ def _refuse_what_is_not_read(archive: File, path: str, flags: int, method: int) 
 
 
 def _first_member(archive: File, fault: str) -> Member:
-    """What there is of an archive that has lost its end."""
+    """What there is of an archive that has lost its end. Raises SourceError where that is nothing."""
     header = archive.read(0, _HEADER_BYTES).ljust(_HEADER_BYTES, b"\x00")
-    flags, method = int.from_bytes(header[6:8], "little"), int.from_bytes(header[8:10], "little")
+    version, flags, method = (int.from_bytes(header[at : at + 2], "little") for at in (4, 6, 8))
     name_bytes = int.from_bytes(header[26:28], "little")
     path = archive.read(_HEADER_BYTES, name_bytes).decode("utf-8" if flags & 0x800 else "cp437", "replace")
-    path = path if path.isprintable() else "?"
+    known = method in (STORED, DEFLATED, ZSTANDARD, *_OTHER_METHODS)
+    if version & 0xFF > _MOST_VERSION or not known or not path.strip() or not path.isprintable():
+        raise SourceError(f"{archive.name} begins as a zip archive does, and holds none; fetch it again, or take it out of the dump folder")
     _refuse_what_is_not_read(archive, path, flags, method)
     return Member(archive, path, 0, max(0, archive.size - _after_header(header)), method, 0, 0, f"its list of files can't be read: {fault}")
 

@@ -24,6 +24,7 @@ from scholarlake.sources.readers import DBLP_TEXT, FORMATS, Format, Reader
 from scholarlake.sources.recognition import HEAD_BYTES
 
 # Downloads under way, checksums and papers about the dump: no parts of it.
+_PACKED = (".zip", ".gz", ".zst")
 _PASSED_OVER = re.compile(
     r"(?:~.*|.*~|.*\.(?:part|partial|tmp|temp|crdownload|download|aria2|swp|md5|sha1|sha256|sha512|asc|sig|md|pdf|html?|ya?ml|toml|py|sh)"
     r"|(?:readme|source|licen[cs]e|copying|notice|changelog|checksums?|md5sums?|sha\d+sums?|manifest)(?:[._-].*)?)",
@@ -134,6 +135,8 @@ def parts_of(path: str, file: File) -> list[PartFile]:
     Raises SourceError where it can't be read, or is an archive without a part.
     """
     edition = path.rpartition("/")[0]
+    if file.size == 0 and path.lower().endswith(_PACKED):
+        raise SourceError(f"{path} is empty, which nothing packed ever is; fetch it again, or take it out of the dump folder")
     try:
         if not archives.is_archive(file.read(0, archives.MAGIC_BYTES)):
             return [PartFile(_printable(path), edition, file)]

@@ -68,6 +68,15 @@ def test_ranges_keys_and_patterns_name_partitions(tmp_path: Path) -> None:
     assert choose(lake, "papers", []) == lake.shard_keys
     with pytest.raises(ScholarLakeError, match="no partition '77'; there are: 00, 01"):
         choose(lake, "papers", ["77"])
+    for wrong, said in {
+        "03-99": "no partition '99', where the range 03-99 ends",
+        "x-03": "no partition 'x', where the range x-03 begins",
+        "07-03": "no partitions from 07 to 03: the range runs backwards",
+    }.items():
+        with pytest.raises(ScholarLakeError, match=said):
+            choose(lake, "papers", [wrong])
+    with pytest.raises(ScholarLakeError, match=r"no asset 'papres'; do you mean papers\?"):
+        choose(lake, "papres", [])
     with pytest.raises(ScholarLakeError, match="has no partitions"):
         choose(lake, "degrees", ["00"])
     with pytest.raises(ScholarLakeError, match="observed, not made"):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pipelines.plan import Plan, plan
+from pipelines.refresh import refresh
 from scholarlake.corpus.selection.definition import CollectionError
 from scholarlake.lake import receipts
 from tests.automation.test_backfill import runner
@@ -17,8 +19,6 @@ from tests.e2e.building import delta_versions
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from pipelines.refresh import refresh
-
     folder = tmp_path_factory.mktemp("built")
     with world(folder) as made:
         made.write(PARTS)
@@ -91,3 +91,16 @@ def test_a_part_that_left_is_planned_as_gone(settled: World) -> None:
     found = plan(settled.places)
     assert found.parts["gone"] == ["b.jsonl"]
     assert stale(found) == [("dump_manifest", None, "oag_dump changed")]
+
+
+def test_after_a_part_failed_the_plan_and_the_failure_say_what_is_wrong_with_it(settled: World) -> None:
+    whole = gzip.compress(b'{"id": "z1", "title": "A title of a record that came in a packed part"}\n' * 400)
+    (settled.dumps / "c.jsonl.gz").write_bytes(whole[:-9])
+    said: list[str] = []
+    outcome = refresh(runner(settled, say=said.append))
+    [failure] = outcome.failed
+    assert failure.where == "records [c.jsonl.gz]"
+    assert "Error" not in failure.why
+    assert not any(failure.why in line for line in said), "why is said once, at the end"
+    [planned] = [one for one in plan(settled.places).planned if one.asset == "records"]
+    assert planned.reason == f"could not be made: {failure.why}"

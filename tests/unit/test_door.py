@@ -172,8 +172,20 @@ def test_dense_search_finds_what_reads_alike(reader: ReleaseReader) -> None:
     assert hits[0].paper.paper_id == "r"
     assert hits[0].score == pytest.approx(1.0, abs=1e-4)
     assert [hit.place for hit in hits] == [1, 2, 3]
-    assert reader.search("") == []
     assert len(reader.search("deep", k=50)) == len(PAPERS)
+
+
+def test_asking_for_nothing_is_told_what_to_ask_for(reader: ReleaseReader) -> None:
+    for mode in ("dense", "fused", "keyword", "relevance"):
+        with pytest.raises(NotFound, match="say in words"):
+            reader.search(" \n", mode=mode)
+        with pytest.raises(NotFound, match="one or more"):
+            reader.search("deep", k=0, mode=mode)
+    with pytest.raises(NotFound, match="no term"):
+        reader.keywords([])
+    with pytest.raises(NotFound, match="one or more"):
+        reader.keywords(["deep"], k=-1)
+    assert reader.keywords([""]) == [], "a term that is no word is a term: it has no hits"
 
 
 def test_fused_search_says_which_searches_found_a_paper(reader: ReleaseReader) -> None:

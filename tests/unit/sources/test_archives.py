@@ -186,6 +186,24 @@ def test_what_can_not_be_unpacked_is_said_in_one_line(tmp_path: Path, change: ob
     assert "\n" not in str(fault.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.zip", b"", "a.zip is empty"),
+        ("a.json.GZ", b"", "is empty"),
+        ("a.zst", b"", "is empty"),
+        ("a.zip", b"PK\x03\x04", "a.zip begins as a zip archive does, and holds none"),
+        ("a.zip", b"PK\x03\x04" + random.Random(1).randbytes(4_000), "a.zip begins as a zip archive does, and holds none"),
+        ("a.zip", b"PK\x03\x04" + random.Random(2).randbytes(4_000), "a.zip begins as a zip archive does, and holds none"),
+        ("a.zip", packed({"a.json": LINES})[:20], "a.zip begins as a zip archive does, and holds none"),
+    ],
+)
+def test_what_is_called_an_archive_and_is_none_is_said_to_be_none(tmp_path: Path, name: str, data: bytes, said: str) -> None:
+    put(tmp_path, name, data)
+    with pytest.raises(SourceError, match=said):
+        keys(tmp_path)
+
+
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     put(tmp_path, "a.zip", packed({"a.json": b"1", "b.json": b"2"}).replace(b"b.json", b"a.json"))
     with pytest.raises(SourceError, match="two files of one name"):

@@ -36,6 +36,7 @@ def test_an_error_is_an_answer_and_the_command_fails(lake: Path) -> None:
         done = tool(lake, *given)
         assert done.exit_code == 1
         assert json.loads(done.stdout)["error"]["advice"]
+        assert json.loads(done.stdout)["tool_name"] == given[0]
 
 
 def test_arguments_that_are_no_json_and_a_release_that_is_not_there_are_one_line(lake: Path, tmp_path: Path) -> None:
