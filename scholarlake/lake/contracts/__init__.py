@@ -318,6 +318,10 @@ TABLES: dict[str, Table] = {
         ENTITY_DECISIONS,
         QUESTIONS,
         QUESTION_BATCHES,
+        ASSIGNMENTS,
+        UNCLASSIFIED_FACTS,
+        TAXONOMY_PROPOSALS,
+        RELATIONS,
     )
 }
 
