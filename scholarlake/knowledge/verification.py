@@ -22,7 +22,7 @@ ADJUDICATOR = "adjudicator"
 VOTES = 3
 
 _FACTS_AT_ONCE = 500  # whose votes are waited for together
-_WARMTH = 0.7  # temperature of every vote but the first, where the role has none: else all would be one answer
+WARMTH = 0.7  # temperature of every vote but the first, where the role has none: else all would be one answer
 _BEFORE = 600  # characters of what stands before the evidence that are shown
 
 SCHEMA: Mapping[str, Any] = {
@@ -134,7 +134,7 @@ class Verified:
             if result.failure is not None:
                 case.faults.append(f"{result.failure.kind}: {result.failure.reason}")
             else:
-                case.votes[number] = _vote(result, method)
+                case.votes[number] = vote_of(result, method)
 
     def _request(self, model: ChatModel, case: _Case, number: int) -> ChatRequest:
         """One vote. Each after the first is another draw, so that no two are one stored answer."""
@@ -155,11 +155,11 @@ class Verified:
         )
         sampling = None
         if 0 < number < self._votes:
-            sampling = Sampling(seed=number, temperature=model.sampling.temperature or _WARMTH)  # type: ignore[call-arg]
+            sampling = Sampling(seed=number, temperature=model.sampling.temperature or WARMTH)  # type: ignore[call-arg]
         return ChatRequest(messages, SCHEMA, sampling, item=f"{fact.fact_id} {number + 1}")
 
 
-def _vote(result: ChatResult, method: str) -> Vote:
+def vote_of(result: ChatResult, method: str) -> Vote:
     said: Mapping[str, str] = result.value
     return Vote(_VERDICTS[said["support"]], _SOUND[said["subject"]], _SOUND[said["qualifications"]], said["reason"].strip(), method)
 

@@ -322,6 +322,11 @@ TABLES: dict[str, Table] = {
         UNCLASSIFIED_FACTS,
         TAXONOMY_PROPOSALS,
         RELATIONS,
+        SYNTHESES,
+        SYNTHESIS_REJECTS,
+        REGISTRY,
+        REGISTRY_DEPENDENCIES,
+        REGISTRY_EVENTS,
     )
 }
 
