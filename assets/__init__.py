@@ -6,7 +6,21 @@ expressions, FAISS calls and prompts (scholarlake), what must hold of a result (
 
 from importlib import import_module
 
-_FILES = ("sources", "corpus", "dense", "serving", "documents", "selection", "facts", "organization", "training", "layer", "publish")
+_FILES = (
+    "sources",
+    "corpus",
+    "dense",
+    "serving",
+    "documents",
+    "selection",
+    "facts",
+    "organization",
+    "syntheses",
+    "registry",
+    "training",
+    "layer",
+    "publish",
+)
 
 
 def register() -> None:

@@ -10,7 +10,21 @@ from collections.abc import Iterator, Mapping
 
 import dagster as dg
 
-from checks import corpus, dense, documents, facts, layer, organization, publish, selection, serving, sources, training
+from checks import (
+    corpus,
+    dense,
+    documents,
+    facts,
+    layer,
+    organization,
+    publish,
+    registry,
+    selection,
+    serving,
+    sources,
+    syntheses,
+    training,
+)
 from checks.check import Check, checks_on
 from scholarlake.lake.stages import Settings
 
@@ -25,6 +39,8 @@ ALL_CHECKS: Mapping[str, tuple[Check, ...]] = {
     **organization.CHECKS,
     **training.CHECKS,
     **layer.CHECKS,
+    **syntheses.CHECKS,
+    **registry.CHECKS,
     **publish.CHECKS,
 }
 """Asset → its checks, in the order of the graph."""

@@ -115,6 +115,16 @@ class Training(Section):
     train_batches: int = Field(TRAIN_BATCHES, ge=1, le=MAX_TRAIN_BATCHES, description="batches of training subgraphs; fixed in a lake")
 
 
+class Syntheses(Section):
+    """How much accounts across papers tell."""
+
+    of_kind: int = Field(40, ge=1, description="most accounts of each kind in a collection: those of most studies")
+    members: int = Field(8, ge=2, description="most members of a category that its overview tells of")
+    facts: int = Field(3, ge=1, description="most facts that it tells of a member")
+    findings: int = Field(8, ge=2, description="most findings on one question, or about one open problem")
+    votes: int = Field(3, ge=1, description="verdicts of the verifier on each account")
+
+
 class Schedules(Section):
     """When refreshes run by themselves, once switched on. Cron, UTC."""
 
@@ -144,6 +154,7 @@ class Profile(Section):
     documents: Documents = Documents()  # type: ignore[call-arg]
     knowledge: Knowledge = Knowledge()  # type: ignore[call-arg]
     training: Training = Training()  # type: ignore[call-arg]
+    syntheses: Syntheses = Syntheses()  # type: ignore[call-arg]
     schedules: Schedules = Schedules()  # type: ignore[call-arg]
     watching: Watching = Watching()  # type: ignore[call-arg]
 

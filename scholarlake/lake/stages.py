@@ -33,6 +33,8 @@ _DATA_OF_ORGANIZATION = {
 }
 #: The settings of training that say what subgraphs are.
 _OF_SUBGRAPHS = {"seed", "walks", "steps", "train", "validation", "test", "held_out", "train_batches"}
+#: What accounts depend on so: what each role is asked.
+_DATA_OF_SYNTHESES = {"synthesizer": "prompts/synthesize.j2", "verifier": "prompts/review.j2"}
 
 #: The kinds of partitions that come and go with the sources, and the observed asset whose partitions say which there are.
 OBSERVED_BY = {PART: "oag_dump", COLLECTION: "collection_file"}
@@ -601,6 +603,50 @@ STAGES: dict[str, Stage] = {
             ),
         ),
         Stage(
+            "syntheses",
+            "knowledge",
+            "L3: scoped accounts across the papers of a collection, each claim citing facts, assignments and relations; beside it "
+            "`synthesis_rejects`, what was proposed and is none.",
+            deps=("taxonomies", "collection_facts"),
+            partitions=COLLECTION,
+            tables=("syntheses", "synthesis_rejects"),
+            kinds=("python", "deltalake"),
+            settings=lambda settings: {
+                "syntheses": settings.profile.syntheses.model_dump(),
+                "roles": {role: settings.roles[role] for role in ("synthesizer", "verifier") if role in settings.roles},
+                "data": {name: file_checksum(_KNOWLEDGE / path) for name, path in _DATA_OF_SYNTHESES.items() if name in settings.roles},
+            },
+            blocking=(
+                "syntheses_contract",
+                "synthesis_rejects_contract",
+                "every_basis_resolves",
+                "every_claim_cites_its_basis",
+                "numbers_stand_in_the_basis",
+                "sources_are_works_that_count",
+                "reviews_follow_from_votes",
+            ),
+        ),
+        Stage(
+            "registry",
+            "knowledge",
+            "Every object of the three layers, and what tasks made, in every version that it had; beside it `registry_dependencies`, what "
+            "rests on what, and `registry_events`, what happened and why.",
+            deps=("facts", "taxonomies", "syntheses"),
+            tables=("registry", "registry_dependencies", "registry_events"),
+            kinds=("polars", "deltalake"),
+            blocking=(
+                "registry_contract",
+                "registry_dependencies_contract",
+                "registry_events_contract",
+                "every_object_is_registered",
+                "versions_follow_each_other",
+                "dependencies_resolve",
+                "every_basis_is_a_dependency",
+                "every_change_was_told",
+                "nothing_rests_on_what_moved",
+            ),
+        ),
+        Stage(
             "release",
             "publish",
             "A manifest that pins every table's version and every index's checksum: what readers read.",
@@ -629,6 +675,8 @@ STAGES: dict[str, Stage] = {
                 "attended_facts",
                 "entities",
                 "questions",
+                "syntheses",
+                "registry",
             ),
             kinds=("json",),
         ),

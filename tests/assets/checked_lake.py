@@ -10,6 +10,8 @@ import polars as pl
 from scholarlake.knowledge.facts import source_hash
 from scholarlake.knowledge.objects import evidence_hash
 from scholarlake.knowledge.organization.taxonomy import Category, Dimension, Taxonomy
+from scholarlake.knowledge.registry.build import build_registry
+from scholarlake.knowledge.syntheses.objects import Basis, Claim, Proposal, Synthesis, row_of
 from scholarlake.lake import delta
 from scholarlake.lake.contracts import table
 from scholarlake.lake.hashing import stable_key, text_hash
@@ -60,6 +62,21 @@ QUESTION: dict[str, object] = {
 FACT = f"fact-{'0' * 32}"
 ATTENDED = f"fact-{'1' * 32}"
 ENTITY = f"entity-{'0' * 32}"
+ATTENDED = f"fact-{'1' * 32}"  # of p4, read under the taxonomy of the collection "some"
+ACCOUNT = Synthesis(
+    Proposal(
+        "some",
+        "open_problem",
+        "sentences",
+        "Sentences: what is left open",
+        (Claim("One has 37 words, and of another it is not known.", (FACT, ATTENDED)),),
+        (Basis(FACT, "supporting", "it counts"), Basis(ATTENDED, "limiting", "it does not")),
+        method="rules",
+    ),
+    {FACT: "fact", ATTENDED: "fact"},
+    ("p1", "p4"),
+    2,
+)
 NOT_EMBEDDED = "p5"
 # name, method, role, members with their topics
 COLLECTIONS = [("some", "conditions", "member", [("p4", None), ("p1", None)]), ("by-topic", "topics", "quota", [("p3", "t"), ("p4", "u")])]
@@ -81,6 +98,7 @@ def good_lake(root: Path) -> Lake:
     lake = Lake.create(root, PROFILE.shards, PROFILE.training.train_batches)
     for name, frame in _tables(lake).items():
         replace(lake, name, frame)
+    build_registry(lake, RUN)
     return lake
 
 
@@ -207,6 +225,7 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
         **_documents(shard),
         **_facts(shard),
         **_subgraphs(),
+        **_syntheses(shard),
         "faiss_ids": frame_of("faiss_ids", [{"paper_id": p, "shard": shard[p], "faiss_id": ids[p]} for p in papers]),
         "collections": frame_of(
             "collections",
@@ -339,6 +358,26 @@ def _subgraphs() -> dict[str, pl.DataFrame]:
         "question_batches": frame_of(
             "question_batches", [{"subgraph_batch": "train-00", "split": "train", "subgraphs": 1, "wanted": 1, "made": 1}]
         ),
+    }
+
+
+def _syntheses(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
+    """An account of two facts, and one that was refused."""
+    attended = {
+        "fact_id": ATTENDED,
+        "collection": "some",
+        "paper_id": "p4",
+        "shard": shard["p4"],
+        "type": "limitation",
+        "method": "extractive",
+    }
+    said = {"study_type": "quantitative", "subject": "sentence", "statement": "It has not been counted.", "evidence": ["p4:0"]}
+    attended |= {**said, "taxonomy": "0" * 32, "evidence_hash": "0" * 32, "verification": "unchecked"}
+    refused = {"collection": "some", "reason": "one_source", "detail": "it rests on p1 alone", "candidate": "{}"}
+    return {
+        "attended_facts": frame_of("attended_facts", [attended]),
+        "syntheses": frame_of("syntheses", [row_of(ACCOUNT)]),
+        "synthesis_rejects": frame_of("synthesis_rejects", [refused]),
     }
 
 

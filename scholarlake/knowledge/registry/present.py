@@ -54,7 +54,7 @@ _TITLE = {
 
 def objects(lake: Lake, kind: str, ids: Iterable[str] | None = None) -> pl.DataFrame:
     """The present objects of a kind, by id; all of them, or those of some ids. Schema: OBJECTS."""
-    rows = _taxonomies(lake) if kind == "taxonomy" else _of_table(lake, kind)
+    rows = _there(lake, _taxonomies(lake) if kind == "taxonomy" else _of_table(lake, kind))
     if ids is not None:
         rows = rows.filter(pl.col("object_id").is_in(pl.Series("ids", list(ids), dtype=pl.String).implode()))
     found = rows.collect().unique("object_id", keep="first", maintain_order=True)
@@ -64,18 +64,20 @@ def objects(lake: Lake, kind: str, ids: Iterable[str] | None = None) -> pl.DataF
 
 def resting(lake: Lake) -> pl.DataFrame:
     """Which present object rests on which, by their ids, and what the basis is to it. Schema: RESTING."""
-    taxonomies = lake.scan("taxonomies").group_by("collection").agg(pl.col("taxonomy").first()).select("collection", basis=_TAXONOMY_ID)
-    mentions = lake.scan("entity_mentions").select(dependent="entity_id", basis="fact_id", role=pl.lit("mention"))
-    assignments = lake.scan("assignments")
-    relations = _worth_registering(lake)
-    bases = lake.scan("syntheses").select("synthesis_id", "basis").explode("basis", empty_as_null=True).unnest("basis")
+    taxonomies = (
+        lake.scan("taxonomies").group_by("collection").agg(pl.col("taxonomy").first()).select("collection", taxonomy_id=_TAXONOMY_ID)
+    )
+    mentions = _there(lake, lake.scan("entity_mentions")).select(dependent="entity_id", basis="fact_id", role=pl.lit("mention"))
+    assignments = _there(lake, lake.scan("assignments"))
+    relations = _there(lake, _worth_registering(lake))
+    bases = _there(lake, lake.scan("syntheses")).select("synthesis_id", "basis").explode("basis", empty_as_null=True).unnest("basis")
     frames = [
         mentions,
         _evidence(assignments, "assignment_id"),
         assignments.filter(pl.col("subject_kind") == "entity").select(
             dependent="assignment_id", basis="subject_id", role=pl.lit("subject")
         ),
-        assignments.join(taxonomies, on="collection").select(dependent="assignment_id", basis="basis_right", role=pl.lit("category")),
+        assignments.join(taxonomies, on="collection").select(dependent="assignment_id", basis="taxonomy_id", role=pl.lit("category")),
         _evidence(relations, "relation_id"),
         *(
             relations.filter(pl.col(f"{end}_kind") == "entity").select(dependent="relation_id", basis=f"{end}_id", role=pl.lit("subject"))
@@ -89,6 +91,12 @@ def resting(lake: Lake) -> pl.DataFrame:
 _TAXONOMY_ID = pl.struct("collection", "taxonomy").map_elements(
     lambda one: f"{TAXONOMY}{digest([one['collection'], one['taxonomy']])}", return_dtype=pl.String
 )
+
+
+def _there(lake: Lake, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Without what is left of collections that are gone. A fact is of no collection."""
+    there = lake.scan("collections").select("collection").unique()
+    return pl.concat([rows.filter(pl.col("collection").is_null()), rows.join(there, on="collection", how="semi")])
 
 
 def _of_table(lake: Lake, kind: str) -> pl.LazyFrame:

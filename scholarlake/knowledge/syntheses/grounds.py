@@ -70,7 +70,8 @@ def _fact(one: Mapping[str, Any]) -> Ground:
 
 def _assignment(one: Mapping[str, Any]) -> Ground:
     conditions = tuple(Context(entry["kind"], entry["text"]) for entry in one["conditions"])
-    text = "\n".join([one["subject"], one["rationale"], *(entry.text for entry in conditions)])
+    category = one["category_id"].rsplit("/", 1)[-1].replace("-", " ")
+    text = "\n".join([one["subject"], category, one["rationale"], *(entry.text for entry in conditions)])
     return Ground(one["assignment_id"], "assignment", text, tuple(one["papers"]), conditions, one["collection"])
 
 

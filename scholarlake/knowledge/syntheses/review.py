@@ -17,7 +17,7 @@ from scholarlake.models.chat import ChatRequest, Sampling
 from scholarlake.models.chat_model import ChatModel
 from scholarlake.models.prompts import prompt
 
-_AS_REVIEW: Mapping[str, Review] = {"supported": "supported", "failed": "failed", "unresolved": "disputed", "unchecked": "unreviewed"}
+AS_REVIEW: Mapping[str, Review] = {"supported": "supported", "failed": "failed", "unresolved": "disputed", "unchecked": "unreviewed"}
 
 
 @dataclass
@@ -55,7 +55,7 @@ def reviewed(
     done = []
     for place, one in enumerate(syntheses):
         came = tuple(given[place][number] for number in sorted(given[place]))
-        done.append(one.reviewed(_AS_REVIEW[settled(came, votes)], came))
+        done.append(one.reviewed(AS_REVIEW[settled(came, votes)], came))
     return Reviewed(done, faults)
 
 
@@ -66,19 +66,21 @@ def _shown(one: Synthesis, grounds: Mapping[str, Ground], works: Works) -> dict[
     lines = []
     for entry in one.said.basis:
         ground = grounds[entry.object_id]
-        of = [letters.setdefault(work, _letter(len(letters))) for work in sorted(works.sources(ground.papers))]
-        lines.append(f"{numbers[entry.object_id]} ({entry.role}, {ground.kind}, source {'+'.join(of)}): {_line(ground.text)}")
+        of = [letters.setdefault(work, letter(len(letters))) for work in sorted(works.sources(ground.papers))]
+        lines.append(f"{numbers[entry.object_id]} ({entry.role}, {ground.kind}, source {'+'.join(of)}): {on_one_line(ground.text)}")
     return {
         "grounds": "\n".join(lines),
-        "claims": "\n".join(f"{_line(claim.text)} [{', '.join(str(numbers[id]) for id in claim.cites)}]" for claim in one.said.claims),
+        "claims": "\n".join(
+            f"{on_one_line(claim.text)} [{', '.join(str(numbers[id]) for id in claim.cites)}]" for claim in one.said.claims
+        ),
         "topic": one.said.topic,
         "conditions": "\n".join(f"{entry.kind}: {entry.text}" for entry in one.said.conditions),
     }
 
 
-def _letter(number: int) -> str:
+def letter(number: int) -> str:
     return chr(65 + number % 26) + (str(number // 26) if number >= 26 else "")
 
 
-def _line(text: str) -> str:
+def on_one_line(text: str) -> str:
     return "; ".join(filter(None, (" ".join(part.split()) for part in text.splitlines())))
