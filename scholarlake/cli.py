@@ -16,7 +16,16 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 
-from scholarlake import ask_commands, knowledge_commands, mcp_commands, model_commands, render_commands, source_commands, tool_commands
+from scholarlake import (
+    ask_commands,
+    knowledge_commands,
+    mcp_commands,
+    model_commands,
+    render_commands,
+    source_commands,
+    tool_commands,
+    trace_commands,
+)
 from scholarlake.console import (
     DocumentsOption,
     DumpsOption,
@@ -332,6 +341,7 @@ knowledge_commands.register(app)
 render_commands.register(app)
 ask_commands.register(app)
 mcp_commands.register(app)
+trace_commands.register(app)
 
 
 # -- progress --------------------------------------------------------------------------------------------------------

@@ -92,6 +92,10 @@ class Registry:
         """The registry of a release, and over it what tasks have made since, readable at once."""
         return cls(lambda name: _overlaid(reader, name))
 
+    def rows(self) -> pl.LazyFrame:
+        """Every version of every object."""
+        return self._scan("registry")
+
     def find(self, id: str) -> Version:
         """An object by the id of one of its versions, which then is the one that is given, or by that of the asset: the version at which it
         stands. Raises NotFound."""

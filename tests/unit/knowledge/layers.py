@@ -5,14 +5,15 @@ A world is what the tables of the three layers hold; `lay_down` writes it as the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from scholarlake.knowledge.objects import evidence_hash
 from scholarlake.knowledge.registry.build import RegistryReport, build_registry
-from scholarlake.lake import delta
-from scholarlake.lake.contracts import table
+from scholarlake.lake import delta, releases
+from scholarlake.lake.contracts import TABLES, table
+from scholarlake.lake.files import write_json
 from scholarlake.lake.hashing import digest
 from scholarlake.lake.home import Lake
 from tests.assets.checked_lake import frame_of
@@ -233,6 +234,19 @@ def registered(lake: Lake, world: World, run_id: str = "run") -> RegistryReport:
     """The tables as the world is, and the registry brought up to them."""
     world.lay_down(lake)
     return build_registry(lake, delta.Commit(run_id, "1"))
+
+
+def released(lake: Lake) -> releases.Release:
+    """A release of the tables as they are, kept as others are."""
+    pins = {
+        name: releases.PinnedTable(lake.table_path(name).relative_to(lake.root).as_posix(), version, delta.count(lake, name))
+        for name in TABLES
+        if (version := delta.version(lake, name)) is not None
+    }
+    name = f"r{len(releases.names(lake)) + 1:04d}"
+    made = releases.Release(name, "2001-01-01T00:00:00+00:00", lake.shards, {}, {}, pins, {}, {})
+    write_json(lake.releases / f"{name}.json", asdict(made))
+    return made
 
 
 def assets(lake: Lake) -> dict[str, tuple[int, str]]:
