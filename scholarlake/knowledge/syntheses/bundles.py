@@ -118,6 +118,8 @@ def _of_member(material: Material, assigned: Sequence[Assigned], most: int) -> I
     basis = [material.facts[fact] for one in assigned for fact in one.basis if fact in material.facts]
     if subject.subject_kind == "entity":
         about = [material.facts[fact] for fact in material.subjects.get(subject.subject_id, ())]
+        # What restricts it may be said of more than it.
+        about += [one for fact in material.mentions.get(subject.subject_id, ()) if (one := material.facts[fact]).type == "limitation"]
     else:
         about = [one for one in material.facts.values() if one.paper == subject.subject_id]
     every = list({one.id: one for one in [*in_order(basis), *in_order(about)]}.values())
@@ -254,15 +256,18 @@ _LEAVING = {"limitation": "it limits what is known", "hypothesis": "it is suppos
 
 
 def _open(material: Material, limits: Limits) -> Iterator[Bundle]:
-    """What different works leave open about one thing."""
-    for entity in sorted(material.mentions):
+    """What different works leave open about one thing. Of things of which the same is left open, the one that it is said of most."""
+    seen: set[frozenset[str]] = set()
+    for entity in sorted(material.mentions, key=lambda one: (-len(material.subjects.get(one, ())), one)):
         if entity not in material.entities:
             continue
         name = material.entities[entity].name
         facts = [material.facts[one] for one in material.mentions[entity]]
         left = [one for one in facts if one.type in _LEAVING or is_open(one.statement)]
-        if len(material.sources(one.id for one in left)) < LEAST:
+        same = frozenset(one.id for one in left)
+        if len(material.sources(same)) < LEAST or same in seen:
             continue
+        seen.add(same)
         items = [
             Item(one, "supporting", _LEAVING.get(one.type, "it says that something is open"), name)
             for one in _of_different_works(material, left)[: limits.findings]
