@@ -21,6 +21,7 @@ from scholarlake import (
     knowledge_commands,
     mcp_commands,
     model_commands,
+    registry_commands,
     render_commands,
     source_commands,
     tool_commands,
@@ -338,6 +339,7 @@ model_commands.register(app)
 source_commands.register(app)
 tool_commands.register(app)
 knowledge_commands.register(app)
+registry_commands.register(app)
 render_commands.register(app)
 ask_commands.register(app)
 mcp_commands.register(app)

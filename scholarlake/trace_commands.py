@@ -1,4 +1,4 @@
-"""`scholarlake trace` and `scholarlake recheck`: from an object to the sentences, and looking again at what moved under it."""
+"""`scholarlake trace`: from an object to the sentences."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ _PAGES = (".html", ".htm")
 
 
 def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
+    """Add this command to the command line."""
     app.command()(trace)
-    app.command()(recheck)
 
 
 def trace(
@@ -64,36 +63,3 @@ def trace(
         print_json({"index": str(every / "index.html"), "pages": [str(every / name) for name, _ in pages]})
     else:
         out.print(Text(f"{every / 'index.html'}: {len(pages)} accounts"), soft_wrap=True)
-
-
-def recheck(
-    models_file: Annotated[
-        Path | None, typer.Option("--models", envvar="SCHOLARLAKE_MODELS", help="A models file whose verifier may be asked.")
-    ] = None,
-    votes: Annotated[int, typer.Option(min=1, help="Verdicts of the verifier on each object.")] = 3,
-    lake: LakeOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Look again at what tasks made and what rests on something that was revised or retracted since."""
-    from contextlib import nullcontext
-
-    from scholarlake.knowledge.registry import recheck as settle
-    from scholarlake.lake.home import Lake
-    from scholarlake.models.chat import Tags
-    from scholarlake.models.config import ModelsFile
-    from scholarlake.models.crew import Crew
-    from scholarlake.typeset import to_dict
-
-    opened = Lake.open(lake_path(lake))
-    crew = Crew(ModelsFile.load(models_file), opened, Tags("recheck")) if models_file else nullcontext()
-    with crew as models:
-        outcomes = settle(opened, models.chat("verifier") if models else None, votes)
-    if json:
-        print_json([to_dict(one) for one in outcomes])
-        return
-    if not outcomes:
-        out.print("nothing has to be looked at again")
-    for one in outcomes:
-        style = "green" if one.settled else "yellow"
-        mark = f"settled, version {one.version}" if one.settled else "stays marked"
-        out.print(Text.assemble((mark, style), "  ", one.title, ("  " + one.asset_id, "dim"), f"\n  {one.reason}"), soft_wrap=True)

@@ -17,13 +17,12 @@ import polars as pl
 
 from scholarlake.knowledge.cited import Cited
 from scholarlake.knowledge.numerals import numerals
-from scholarlake.knowledge.objects import Context
 from scholarlake.knowledge.registry import journal, standing, tasks
 from scholarlake.knowledge.registry.draft import Draft
 from scholarlake.knowledge.registry.matching import common, folded, words
 from scholarlake.knowledge.registry.wording import conditions_changed, joined
 from scholarlake.knowledge.syntheses.grounds import ground_of, works_of
-from scholarlake.knowledge.syntheses.objects import Basis, Claim, Proposal, Synthesis
+from scholarlake.knowledge.syntheses.objects import Proposal, Synthesis
 from scholarlake.knowledge.syntheses.review import reviewed
 from scholarlake.lake import locks
 from scholarlake.lake.contracts import PIPELINE
@@ -91,7 +90,7 @@ class _Round:
     def _one(self, row: Mapping[str, Any]) -> tuple[Outcome, list[tuple[str, str, str]]]:
         content = orjson.loads(row["content"])
         hard, soft, moved = self._grounds(row, content)
-        proposal = _on(proposal_of(content), moved)
+        proposal = _on(Proposal.of(content), moved)
         if not hard:
             known = self._rows({one.object_id for one in proposal.basis})
             try:
@@ -155,21 +154,6 @@ class _Round:
         named = self.draft.known.filter(pl.col("object_id").is_in(pl.Series(sorted(ids), dtype=pl.String).implode()))
         stand = standing.by_object(named).filter(pl.col("status").is_in(standing.LIVE))
         return {row["object_id"]: row for row in standing.contents(self.lake, stand.select("asset_id", "version", "kind")).to_dicts()}
-
-
-def proposal_of(content: Mapping[str, Any]) -> Proposal:
-    """What an account says, as it was proposed."""
-    return Proposal(
-        content["collection"],
-        content["kind"],
-        content["topic"],
-        content["title"],
-        tuple(Claim(one["text"], tuple(one["cites"])) for one in content["claims"]),
-        tuple(Basis(one["object_id"], one["role"], one["why"]) for one in content["basis"]),
-        tuple(Context(one["kind"], one["text"]) for one in content["conditions"]),
-        content["category_id"],
-        content["method"],
-    )
 
 
 def _on(proposal: Proposal, moved: Mapping[str, str]) -> Proposal:

@@ -59,6 +59,22 @@ class Proposal:
     category_id: str | None = None
     method: str = ""
 
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Proposal:
+        """What plain values say: a row of `syntheses`, or a candidate as `lake.knowledge(…).synthesize` gives it. Raises KeyError or
+        TypeError where they are of another shape."""
+        return cls(
+            content["collection"],
+            content["kind"],
+            content["topic"],
+            content["title"],
+            tuple(Claim(one["text"], tuple(one["cites"])) for one in content["claims"]),
+            tuple(Basis(one["object_id"], one["role"], one.get("why") or "") for one in content["basis"]),
+            tuple(Context(one["kind"], one["text"]) for one in content["conditions"]),
+            content.get("category_id"),
+            content.get("method") or "",
+        )
+
     def as_json(self) -> str:
         return orjson.dumps(asdict(self), option=orjson.OPT_SORT_KEYS, default=str).decode()
 

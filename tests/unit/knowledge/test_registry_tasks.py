@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
-from scholarlake.errors import NotFound, ScholarLakeError
+from scholarlake.cli import app
+from scholarlake.errors import NotFound, ScholarLakeError, SourceError
 from scholarlake.knowledge.objects import Context
 from scholarlake.knowledge.registry import Registered, RegistrationRefused, Registry, invariants, recheck, register, retract
 from scholarlake.knowledge.registry.build import TABLES
@@ -323,3 +326,38 @@ def test_a_verifier_may_find_that_what_is_put_differently_bears_it_out(
     sound(lake)
     found = Registry.of(lake).standing(made.asset_id)
     assert (outcome.settled, found.review) == (settled, review)
+
+
+# -- the command line ----------------------------------------------------------------------------------------------------
+
+
+def run(lake: Lake, *arguments: str, code: int = 0) -> str:
+    done = CliRunner().invoke(app, ["knowledge", *arguments, "--lake", str(lake.root)])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def test_the_command_line_registers_a_candidate_shows_its_history_and_looks_again(lake: Lake, tmp_path: Path) -> None:
+    file = tmp_path / "candidate.json"
+    file.write_text(BOTH.as_json())
+    made = json.loads(run(lake, "register", str(file), "--chain", "c", "--stage", "s", "--json"))
+    assert made["outcome"] == "registered"
+    assert "reused" in run(lake, "register", str(file), "--chain", "d", "--stage", "s")
+    assert "nothing has to be looked at again" in run(lake, "recheck")
+    registered(lake, WORLD.change("table", statement="Tabgrad still needs 12 passes over the data."))
+    assert "settled, version 2" in run(lake, "recheck")
+    told = run(lake, "history", made["object_id"])
+    assert "its grounds were revised, and say the same of what it cites" in told
+    assert len(json.loads(run(lake, "history", made["object_id"], "--json"))["versions"]) == 2
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"collection": 1}', "no JSON"])
+def test_a_file_that_is_no_candidate_is_told(lake: Lake, tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.json").write_text(text)
+    before = versions(lake)
+    done = CliRunner().invoke(
+        app, ["knowledge", "register", str(tmp_path / "x.json"), "--chain", "c", "--stage", "s", "--lake", str(lake.root)]
+    )
+    assert isinstance(done.exception, SourceError)
+    assert "is no candidate" in str(done.exception)
+    assert versions(lake) == before
