@@ -6,6 +6,7 @@ is put into words is another matter (`wording` by rules, `synthesizer` by a mode
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,12 @@ from scholarlake.knowledge.syntheses.directions import is_open, opposite
 from scholarlake.knowledge.syntheses.material import Assigned, Entity, Material, Stated, in_order
 
 LEAST = 2  # works
+_IN = "in "  # what a finding is asked for that names no metric: "free energy in %"
+#: Metrics that say how sure or how many: they belong to another number.
+_SURENESS = re.compile(
+    r"\b(?:CI|CrI|IQR|SD|SE|SEM|df)\b|confidence|credible|interval|\brange\b|standard (?:error|deviation)|^[pnNPtFZzr]$"
+    r"|\bp[- ]value|\bFDR\b"
+)
 
 
 @dataclass(frozen=True)
@@ -192,12 +199,19 @@ def _by_question(material: Material) -> Iterator[tuple[str, str, list[Stated]]]:
                     by_other[asked][one.id] = one
         for asked, some in sorted(by_other.items()):
             if len(material.sources(some)) >= LEAST:
-                yield f"{about}: {asked}", f"{asked} of {about}", in_order(some.values())
+                said = f"{about} {asked}" if asked.startswith(_IN) else f"{asked} of {about}"
+                yield f"{about}: {asked}", said, in_order(some.values())
 
 
 def _asked(fact: Stated, others: Iterable[Entity]) -> set[str]:
-    """What a finding answers about its subject: its metrics, and what else it mentions."""
-    return {folded(one["metric"]) for one in fact.quantities if one["metric"]} | {folded(one.name) for one in others}
+    """What a finding answers about its subject: its metrics, in which unit it is where no metric is named, and what else it mentions."""
+    metrics = {folded(one["metric"]) if one["metric"] else f"{_IN}{one['unit']}" for one in fact.quantities if _is_measured(one)}
+    return metrics | {folded(one.name) for one in others}
+
+
+def _is_measured(entry: Mapping[str, Any]) -> bool:
+    """Whether a number is a measurement of something, and not how sure or how many."""
+    return bool(entry["unit"]) if not entry["metric"] else _SURENESS.search(entry["metric"]) is None
 
 
 def _conflicts(material: Material, facts: Sequence[Stated]) -> Iterator[tuple[Stated, Stated, bool]]:
@@ -214,13 +228,13 @@ def _conflicts(material: Material, facts: Sequence[Stated]) -> Iterator[tuple[St
 
 def _other_numbers(one: Stated, other: Stated) -> bool:
     """Whether both give one number of one metric in one unit, and another."""
-    left, right = ({_measured(entry): entry for entry in fact.quantities if entry["metric"]} for fact in (one, other))
+    left, right = ({_measured(entry): entry for entry in fact.quantities if _is_measured(entry)} for fact in (one, other))
     shared = left.keys() & right.keys()
     return any(_value(left[name]) != _value(right[name]) for name in shared)
 
 
 def _measured(entry: Mapping[str, Any]) -> tuple[str, str, str]:
-    return folded(entry["metric"]), entry["unit"] or "", entry["comparator"] or ""
+    return folded(entry["metric"] or ""), entry["unit"] or "", entry["comparator"] or ""
 
 
 def _value(entry: Mapping[str, Any]) -> Any:

@@ -147,6 +147,25 @@ def test_other_numbers_are_set_against_each_other_only_where_conditions_are_stat
     assert [one["kind"] for one in made(lake, world)] == kinds
 
 
+def test_how_sure_a_number_is_is_no_question_of_its_own_and_a_unit_alone_is_one(lake: Lake) -> None:
+    changed = [
+        Stated(
+            f"f{n}",
+            paper,
+            f"Tabgrad changed by {value} %.",
+            "Tabgrad",
+            "finding",
+            context,
+            ((value, "%", None), (f"{n}.5", None, "95% CI")),
+        )
+        for n, (paper, value, context) in enumerate((("p1", "12", CONVEX), ("p2", "3", OTHER)))
+    ]
+    world = World(papers={"p1": "One", "p2": "Two"}, facts=changed, entities={"Tabgrad": ("method", ("f0", "f1"))})
+    (account,) = made(lake, world)
+    assert (account["kind"], account["topic"]) == ("context_difference", "Tabgrad: in %")
+    assert account["title"].startswith("Tabgrad in %")
+
+
 def test_findings_that_agree_and_findings_of_one_work_are_no_disagreement(lake: Lake) -> None:
     assert not made(lake, findings(("p1", "Tabgrad increases accuracy.", CONVEX), ("p2", "Tabgrad improves accuracy.", CONVEX)))
     apart = findings(("p1", "Tabgrad increases accuracy.", CONVEX), ("p2", "Tabgrad reduces accuracy.", CONVEX))
