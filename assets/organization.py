@@ -8,10 +8,12 @@ from scholarlake import pictures
 from scholarlake.errors import LakeError
 from scholarlake.knowledge.organization import taxonomy_file
 from scholarlake.knowledge.organization.adjudication import Adjudicator
+from scholarlake.knowledge.organization.assignments import Models, build_assignments
 from scholarlake.knowledge.organization.attending import build_attended
 from scholarlake.knowledge.organization.catalog import build_catalog
 from scholarlake.knowledge.organization.entities import build_entities
 from scholarlake.knowledge.organization.merging import Rulings
+from scholarlake.knowledge.organization.relations import build_relations
 from scholarlake.knowledge.organization.taxonomies import build_taxonomy
 from scholarlake.lake import receipts
 from scholarlake.lake.delta import combined
@@ -98,6 +100,45 @@ def entities(step: Step) -> Made:
             "papers_by_entity": report.commonest,
         },
         pictures={"types": lambda: pictures.entities_by_type(report.by_type)} if report.rows else {},
+    )
+
+
+@makes("assignments")
+def assignments(step: Step) -> Made:
+    """By names, by what authors say, by what facts state; an organizer proposes more, and a verifier's votes judge all of it. Grounds under
+    different conditions make assignments of their own; what fits nowhere is listed and may suggest a category."""
+    models = Models(step.models.chat("organizer"), step.models.chat("verifier"), step.profile.knowledge.votes)
+    report = build_assignments(step.lake, step.key, step.commit, models)
+    return Made(
+        data_version=combined({name: one.content_version for name, one in report.written.items()}),
+        rows=report.rows,
+        tables={name: one.version for name, one in report.written.items()},
+        facts={
+            "assignments_by_dimension": report.by_dimension,
+            "assignments_by_certainty": report.by_certainty,
+            "unclassified_by_reason": report.by_reason,
+            "share_classified": report.classified,
+            "proposals": report.written["taxonomy_proposals"].rows,
+        },
+        pictures={"categories": lambda: pictures.facts_by_category(report.by_category)} if report.rows else {},
+    )
+
+
+@makes("relations")
+def relations(step: Step) -> Made:
+    """By the wording of facts that name two things together, with their numbers as written; an organizer proposes more. Findings of two
+    papers that go opposite ways under comparable conditions contradict each other, uncertainly."""
+    report = build_relations(step.lake, step.key, step.commit, step.models.chat("organizer"))
+    return Made(
+        data_version=report.written.content_version,
+        rows=report.written.rows,
+        tables={"relations": report.written.version},
+        facts={
+            "relations": report.by_relation,
+            "relations_by_certainty": report.by_certainty,
+            "relations_with_numbers": report.with_numbers,
+        },
+        pictures={"graph": lambda: pictures.collection_graph(report.edges)} if report.edges else {},
     )
 
 

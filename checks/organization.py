@@ -62,4 +62,42 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
             lambda subject: invariants.what_is_ruled_holds(subject.lake, subject.key),
         ),
     ),
+    "assignments": (
+        contract_check("assignments"),
+        contract_check("unclassified_facts"),
+        contract_check("taxonomy_proposals"),
+        Check(
+            "assignments_rest_on_what_is_there",
+            "Subjects, categories and facts of assignments are there.",
+            lambda subject: invariants.assignments_rest_on_what_is_there(subject.lake, subject.key),
+        ),
+        Check(
+            "conditions_of_assignments_are_those_of_their_facts",
+            "Assignments keep the conditions of their facts; those of different facts are not added up.",
+            lambda subject: invariants.conditions_of_assignments_are_those_of_their_facts(subject.lake, subject.key),
+        ),
+        Check(
+            "every_fact_is_sorted_or_listed",
+            "Every fact is sorted, or listed as unclassified, dimension by dimension.",
+            lambda subject: invariants.every_fact_is_sorted_or_listed(subject.lake, subject.key),
+        ),
+    ),
+    "relations": (
+        contract_check("relations"),
+        Check(
+            "relations_rest_on_what_is_there",
+            "Both ends of every relation are there, and the facts that it rests on.",
+            lambda subject: invariants.relations_rest_on_what_is_there(subject.lake, subject.key),
+        ),
+        Check(
+            "numbers_of_relations_stand_in_their_facts",
+            "What a relation reports stands in the quantities of its facts.",
+            lambda subject: invariants.numbers_of_relations_stand_in_their_facts(subject.lake, subject.key),
+        ),
+        Check(
+            "citations_of_the_collection_are_relations",
+            "Citations between papers of the collection are relations of it, and no others.",
+            lambda subject: invariants.citations_of_the_collection_are_relations(subject.lake, subject.key),
+        ),
+    ),
 }

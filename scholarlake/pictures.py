@@ -31,6 +31,7 @@ _POINTS_DRAWN = 20_000
 _BARS_SHOWN = 14
 _LINES_SHOWN, _LINES_A_COLUMN = 120, 30
 _NAMED = 5  # papers of a subgraph
+_EDGES_SHOWN = 40
 _STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -256,6 +257,35 @@ def facts_by_type(counts: Mapping[str, int]) -> bytes:
 def entities_by_type(counts: Mapping[str, int]) -> bytes:
     """Entities by the kind of object that they are."""
     return _bars(counts, f"{sum(counts.values()):,} entities by type", "entities", BLUE)
+
+
+def facts_by_category(counts: Mapping[str, int]) -> bytes:
+    """Assignments by the category that something was found to belong to."""
+    return _bars(counts, f"{sum(counts.values()):,} assignments in {len(counts):,} categories", "assignments", BLUE)
+
+
+def collection_graph(edges: Sequence[tuple[str, str, str, int]]) -> bytes:
+    """The commonest relations between research objects as a graph: source, relation, target, how many facts say it."""
+    import networkx as nx
+
+    graph = nx.DiGraph()
+    for source, relation, target, _ in edges[:_EDGES_SHOWN]:
+        graph.add_edge(_short(source, 28), _short(target, 28), relation=relation)
+    figure, axes = _canvas(8.6, 6.0)
+    places = nx.spring_layout(graph, seed=0, k=1.4 / max(len(graph), 1) ** 0.5, iterations=80)
+    relations = sorted({data["relation"] for _, _, data in graph.edges(data=True)})
+    for n, relation in enumerate(relations):
+        some = [(a, b) for a, b, data in graph.edges(data=True) if data["relation"] == relation]
+        nx.draw_networkx_edges(graph, places, some, ax=axes, edge_color=HUES[n % len(HUES)], arrowsize=8, width=1.1, node_size=60)
+        axes.plot([], [], color=HUES[n % len(HUES)], label=relation.replace("_", " "))
+    nx.draw_networkx_nodes(graph, places, ax=axes, node_size=26, node_color=FAINT)
+    nx.draw_networkx_labels(graph, places, ax=axes, font_size=6.5, font_color=INK, verticalalignment="bottom")
+    axes.set_frame_on(False)
+    axes.margins(0.12)
+    axes.legend(frameon=False, fontsize=7.5, loc="lower left", ncols=min(len(relations), 4) or 1)
+    left = f", {len(edges) - _EDGES_SHOWN:,} more" if len(edges) > _EDGES_SHOWN else ""
+    axes.set_title(f"{min(len(edges), _EDGES_SHOWN)} relations between {len(graph)} research objects{left}", loc="left", fontsize=10.5)
+    return _png(figure)
 
 
 def taxonomy_tree(taxonomy: Taxonomy) -> bytes:

@@ -148,3 +148,137 @@ def what_is_ruled_holds(lake: Lake, collection: str) -> Finding:
     )
     wrong = joined.filter(~holds.fill_null(False)).select("left", "right", "verdict", "rule")
     return from_offenders("what_is_ruled_holds", claim, rows_of(decisions), wrong)
+
+
+# -- assignments -------------------------------------------------------------------------------------------------------
+
+
+def assignments_rest_on_what_is_there(lake: Lake, collection: str) -> Finding:
+    """Subjects, categories, facts and papers of assignments are there, and the taxonomy is the one that the collection has."""
+    claim = f"assignments of {collection} are of subjects and to categories that are there, on facts of the collection"
+    mine = pl.col("collection") == collection
+    assigned = lake.scan("assignments").filter(mine)
+    categories = lake.scan("taxonomies").filter(mine).select("category_id", "taxonomy")
+    facts = facts_in(lake, collection)
+    subjects = pl.concat(
+        [
+            lake.scan("entities").filter(mine).select(subject_kind=pl.lit("entity"), subject_id="entity_id"),
+            lake.scan("collections").filter(mine).select(subject_kind=pl.lit("paper"), subject_id="paper_id"),
+        ]
+    )
+    cited = assigned.select("assignment_id", "basis", "papers").explode("basis").rename({"basis": "fact_id"})
+    known = cited.join(facts, on="fact_id", how="left")
+    key = pl.col("assignment_id")
+    wrong = [
+        assigned.join(categories, on=["category_id", "taxonomy"], how="anti").select(key, fault=pl.lit("there is no such category")),
+        assigned.join(subjects, on=["subject_kind", "subject_id"], how="anti").select(key, fault=pl.lit("there is no such subject")),
+        known.filter(pl.col("paper_id").is_null()).select(key, fault=pl.lit("it rests on a fact that is not there")),
+        known.filter(~pl.col("papers").list.contains(pl.col("paper_id"))).select(key, fault=pl.lit("a paper of its facts is missing")),
+    ]
+    facts_ = {"facts": rows_of(cited.select("fact_id").unique())}
+    return from_offenders("assignments_rest_on_what_is_there", claim, rows_of(assigned), pl.concat(wrong), facts_)
+
+
+def conditions_of_assignments_are_those_of_their_facts(lake: Lake, collection: str) -> Finding:
+    """Every fact of an assignment holds under just the conditions that the assignment has: none is lost, and none is added up."""
+    name = "conditions_of_assignments_are_those_of_their_facts"
+    claim = f"each assignment of {collection} has the conditions of every one of its facts, no more and no fewer"
+    mine = pl.col("collection") == collection
+    assigned = lake.scan("assignments").filter(mine).select("assignment_id", "basis", "conditions").collect()
+    contexts = _contexts(lake, collection)
+    wrong = [
+        {"assignment_id": assignment_id, "fact_id": fact_id}
+        for assignment_id, basis, conditions in assigned.iter_rows()
+        for fact_id in basis
+        if contexts.get(fact_id) != {(one["kind"], one["text"]) for one in conditions}
+    ]
+    return Finding(name, claim, assigned.height, len(wrong), tuple(wrong[:EXAMPLES]))
+
+
+def _contexts(lake: Lake, collection: str) -> dict[str, set[tuple[str, str]]]:
+    """fact → its conditions."""
+    mine = pl.col("collection") == collection
+    members = lake.scan("collections").filter(mine).select("paper_id", "shard")
+    stated = lake.scan("facts").join(members, on=["shard", "paper_id"], how="semi").select("fact_id", "context")
+    every = pl.concat([stated, lake.scan("attended_facts").filter(mine).select("fact_id", "context")]).collect()
+    return {fact_id: {(one["kind"], one["text"]) for one in context} for fact_id, context in every.iter_rows()}
+
+
+def every_fact_is_sorted_or_listed(lake: Lake, collection: str) -> Finding:
+    """For every dimension a fact is in the basis of an assignment, or it is listed why not; never both."""
+    claim = f"every fact of {collection} is sorted or listed as unclassified, dimension by dimension"
+    mine = pl.col("collection") == collection
+    dimensions = lake.scan("taxonomies").filter(mine).select("dimension", "category_id")
+    wanted = facts_in(lake, collection).select("fact_id").join(dimensions.select("dimension").unique(), how="cross")
+    assigned = lake.scan("assignments").filter(mine).join(dimensions, on="category_id").select("dimension", "basis").explode("basis")
+    sorted_ = assigned.select(fact_id="basis", dimension="dimension").unique()
+    listed = lake.scan("unclassified_facts").filter(mine).select("fact_id", "dimension")
+    found = pl.concat([sorted_, listed])
+    lost = wanted.join(found, on=["fact_id", "dimension"], how="anti").with_columns(fault=pl.lit("it is neither"))
+    both = sorted_.join(listed, on=["fact_id", "dimension"], how="semi").with_columns(fault=pl.lit("it is both"))
+    stray = listed.join(wanted, on=["fact_id", "dimension"], how="anti").with_columns(fault=pl.lit("there is no such fact or dimension"))
+    facts = {"sorted": rows_of(sorted_), "listed": rows_of(listed)}
+    return from_offenders("every_fact_is_sorted_or_listed", claim, rows_of(wanted), pl.concat([lost, both, stray]), facts)
+
+
+# -- relations ---------------------------------------------------------------------------------------------------------
+
+
+def relations_rest_on_what_is_there(lake: Lake, collection: str) -> Finding:
+    """Both ends of a relation are there, and so are the facts and sentences that it rests on; only citations rest on none."""
+    claim = f"relations of {collection} connect what is there, on facts of the collection"
+    mine = pl.col("collection") == collection
+    related = lake.scan("relations").filter(mine)
+    ends = pl.concat(
+        [
+            lake.scan("entities").filter(mine).select(kind=pl.lit("entity"), id="entity_id"),
+            lake.scan("collections").filter(mine).select(kind=pl.lit("paper"), id="paper_id"),
+        ]
+    )
+    cited = related.select("relation_id", "basis").explode("basis").drop_nulls("basis").rename({"basis": "fact_id"})
+    key = pl.col("relation_id")
+    wrong = [
+        related.join(ends, left_on=[f"{end}_kind", f"{end}_id"], right_on=["kind", "id"], how="anti").select(
+            key, fault=pl.lit(f"its {end} is not there")
+        )
+        for end in ("source", "target")
+    ]
+    wrong.append(cited.join(facts_in(lake, collection), on="fact_id", how="anti").select(key, fault=pl.lit("there is no such fact")))
+    bare = (pl.col("relation") != "cites") & ((pl.col("basis").list.len() == 0) | (pl.col("evidence").list.len() == 0))
+    wrong.append(related.filter(bare).select(key, fault=pl.lit("it rests on nothing")))
+    wrong.append(related.filter(pl.col("source_id") == pl.col("target_id")).select(key, fault=pl.lit("it leads to where it comes from")))
+    counts = related.group_by("relation").agg(pl.len()).collect().sort("relation")
+    return from_offenders("relations_rest_on_what_is_there", claim, rows_of(related), pl.concat(wrong), dict(counts.iter_rows()))
+
+
+def numbers_of_relations_stand_in_their_facts(lake: Lake, collection: str) -> Finding:
+    """Every value, gain, unit and metric of a payload is one of a quantity of its facts, as written there."""
+    claim = f"what payloads of relations of {collection} report stands in the quantities of their facts"
+    mine = pl.col("collection") == collection
+    members = lake.scan("collections").filter(mine).select("paper_id", "shard")
+    stated = lake.scan("facts").join(members, on=["shard", "paper_id"], how="semi").select("fact_id", "quantities")
+    every = pl.concat([stated, lake.scan("attended_facts").filter(mine).select("fact_id", "quantities")]).collect()
+    there = {fact_id: {str(one[name]) for one in some for name in ("value", "unit", "metric")} for fact_id, some in every.iter_rows()}
+    related = lake.scan("relations").filter(mine).select("relation_id", "basis", "payload").collect()
+    wrong = [
+        {"relation_id": relation_id, "said": f"{one['name']} {one['value']}"}
+        for relation_id, basis, payload in related.iter_rows()
+        for one in payload
+        if not any(one["value"] in there.get(fact_id, set()) for fact_id in basis)
+    ]
+    with_numbers = related.filter(pl.col("payload").list.len() > 0).height
+    name = "numbers_of_relations_stand_in_their_facts"
+    return Finding(name, claim, related.height, len(wrong), tuple(wrong[:EXAMPLES]), {"with_numbers": with_numbers})
+
+
+def citations_of_the_collection_are_relations(lake: Lake, collection: str) -> Finding:
+    """Citations between papers of the collection are relations, all of them and no others."""
+    claim = f"the citations between papers of {collection} are relations of it"
+    mine = pl.col("collection") == collection
+    members = lake.scan("collections").filter(mine).select("paper_id", "shard")
+    edges = lake.scan("citations").join(members, left_on=["shard", "citing_id"], right_on=["shard", "paper_id"], how="semi")
+    inside = edges.join(members, left_on="cited_id", right_on="paper_id", how="semi").select("citing_id", "cited_id").unique()
+    cites = lake.scan("relations").filter(mine & (pl.col("relation") == "cites"))
+    said = cites.select(citing_id="source_id", cited_id="target_id")
+    wrong = [inside.join(said, on=["citing_id", "cited_id"], how="anti"), said.join(inside, on=["citing_id", "cited_id"], how="anti")]
+    return from_offenders("citations_of_the_collection_are_relations", claim, rows_of(inside), pl.concat(wrong))

@@ -62,18 +62,18 @@ QUESTION: dict[str, object] = {
 FACT = f"fact-{'0' * 32}"
 ATTENDED = f"fact-{'1' * 32}"
 ENTITY = f"entity-{'0' * 32}"
-ATTENDED = f"fact-{'1' * 32}"  # of p4, read under the taxonomy of the collection "some"
+REMARK = f"fact-{'2' * 32}"  # of p4, as ATTENDED read under the taxonomy of the collection "some"
 ACCOUNT = Synthesis(
     Proposal(
         "some",
         "open_problem",
         "sentences",
         "Sentences: what is left open",
-        (Claim("One has 37 words, and of another it is not known.", (FACT, ATTENDED)),),
-        (Basis(FACT, "supporting", "it counts"), Basis(ATTENDED, "limiting", "it does not")),
+        (Claim("One has 37 words, and of another it is not known.", (FACT, REMARK)),),
+        (Basis(FACT, "supporting", "it counts"), Basis(REMARK, "limiting", "it does not")),
         method="rules",
     ),
-    {FACT: "fact", ATTENDED: "fact"},
+    {FACT: "fact", REMARK: "fact"},
     ("p1", "p4"),
     2,
 )
@@ -225,7 +225,7 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
         **_documents(shard),
         **_facts(shard),
         **_subgraphs(),
-        **_syntheses(shard),
+        **_syntheses(),
         "faiss_ids": frame_of("faiss_ids", [{"paper_id": p, "shard": shard[p], "faiss_id": ids[p]} for p in papers]),
         "collections": frame_of(
             "collections",
@@ -313,7 +313,22 @@ def _organization(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
                     "taxonomy": TAXONOMY.version,
                     "evidence_hash": evidence_hash([SENTENCE]),
                     "verification": "unchecked",
-                }
+                },
+                {
+                    **of,
+                    "paper_id": "p4",
+                    "shard": shard["p4"],
+                    "fact_id": REMARK,
+                    "type": "limitation",
+                    "study_type": "quantitative",
+                    "subject": "sentence",
+                    "statement": "It has not been counted.",
+                    "evidence": ["p4:0"],
+                    "evidence_hash": "0" * 32,
+                    "taxonomy": TAXONOMY.version,
+                    "verification": "unchecked",
+                    "method": "extractive",
+                },
             ],
         ),
         "entities": frame_of(
@@ -334,6 +349,33 @@ def _organization(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
         "entity_mentions": frame_of(
             "entity_mentions", [{**of, **entity, **cited, "role": "subject", "surface": "sentence", "key": "sentence"}]
         ),
+        "assignments": frame_of(
+            "assignments",
+            [
+                {
+                    **of,
+                    "assignment_id": f"assignment-{'0' * 32}",
+                    "taxonomy": TAXONOMY.version,
+                    "category_id": "kind-of-text/sentence",
+                    "subject_kind": "entity",
+                    "subject_id": ENTITY,
+                    "basis": [FACT, ATTENDED],
+                    "papers": ["p1"],
+                    "inference": "inferred",
+                    "certainty": "confirmed",
+                    "verification": "unchecked",
+                }
+            ],
+        ),
+        "unclassified_facts": frame_of(
+            "unclassified_facts",
+            [{**of, "fact_id": REMARK, "paper_id": "p4", "dimension": "kind of text", "taxonomy": TAXONOMY.version, "reason": "no_entity"}],
+        ),
+        "taxonomy_proposals": frame_of(
+            "taxonomy_proposals",
+            [{**of, "proposal_id": f"proposal-{'0' * 32}", "taxonomy": TAXONOMY.version, "dimension": "kind of text", "facts": [FACT]}],
+        ),
+        "relations": frame_of("relations", [_relation(of, "uses", FACT), _relation(of, "cites", None)]),
         "entity_decisions": frame_of(
             "entity_decisions",
             [{**of, "type": "concept", "left": "sentence", "right": "sentences", "verdict": "same", "rule": "ruling"}],
@@ -361,23 +403,31 @@ def _subgraphs() -> dict[str, pl.DataFrame]:
     }
 
 
-def _syntheses(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
+def _syntheses() -> dict[str, pl.DataFrame]:
     """An account of two facts, and one that was refused."""
-    attended = {
-        "fact_id": ATTENDED,
-        "collection": "some",
-        "paper_id": "p4",
-        "shard": shard["p4"],
-        "type": "limitation",
-        "method": "extractive",
-    }
-    said = {"study_type": "quantitative", "subject": "sentence", "statement": "It has not been counted.", "evidence": ["p4:0"]}
-    attended |= {**said, "taxonomy": "0" * 32, "evidence_hash": "0" * 32, "verification": "unchecked"}
     refused = {"collection": "some", "reason": "one_source", "detail": "it rests on p1 alone", "candidate": "{}"}
     return {
-        "attended_facts": frame_of("attended_facts", [attended]),
         "syntheses": frame_of("syntheses", [row_of(ACCOUNT)]),
         "synthesis_rejects": frame_of("synthesis_rejects", [refused]),
+    }
+
+
+def _relation(of: dict[str, str], relation: str, fact: str | None) -> dict[str, object]:
+    """What p1 uses, or which other paper of the collection cites it."""
+    ends = ("p1", "entity", ENTITY) if fact else ("p4", "paper", "p1")
+    return {
+        **of,
+        "relation_id": f"relation-{'0' * 31}{int(fact is None)}",
+        "relation": relation,
+        "source_kind": "paper",
+        "source_id": ends[0],
+        "target_kind": ends[1],
+        "target_id": ends[2],
+        "payload": [{"name": "value", "value": "37"}] if fact else [],
+        "basis": [fact] if fact else [],
+        "evidence": ["p1:0"] if fact else [],
+        "certainty": "confirmed",
+        "verification": "unchecked",
     }
 
 

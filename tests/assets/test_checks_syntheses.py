@@ -13,7 +13,7 @@ from scholarlake.knowledge import synthesis_invariants as accounts
 from scholarlake.knowledge.registry import invariants as registry
 from scholarlake.lake.findings import Finding
 from scholarlake.lake.home import Lake
-from tests.assets.checked_lake import ACCOUNT, ATTENDED, FACT, broken, good_lake
+from tests.assets.checked_lake import ACCOUNT, FACT, REMARK, broken, good_lake
 
 Change = Callable[[pl.DataFrame], pl.DataFrame]
 OF_ACCOUNTS: tuple[Callable[[Lake, str], Finding], ...] = (
@@ -71,7 +71,7 @@ BASIS = [{"object_id": FACT, "kind": "fact", "role": "supporting", "why": "x"}]
     ("claim", "name", "change", "fault"),
     [
         (accounts.every_basis_resolves, "facts", without("fact_id", FACT), f"{FACT} is not there"),
-        (accounts.every_basis_resolves, "attended_facts", without("fact_id", ATTENDED), f"{ATTENDED} is not there"),
+        (accounts.every_basis_resolves, "attended_facts", without("fact_id", REMARK), f"{REMARK} is not there"),
         (accounts.every_basis_resolves, "syntheses", where("collection", "some", basis=[]), "it rests on nothing"),
         (
             accounts.every_basis_resolves,
@@ -89,7 +89,7 @@ BASIS = [{"object_id": FACT, "kind": "fact", "role": "supporting", "why": "x"}]
             accounts.every_claim_cites_its_basis,
             "syntheses",
             where("collection", "some", basis=BASIS),
-            f"{ATTENDED} is cited and no basis",
+            f"{REMARK} is cited and no basis",
         ),
         (accounts.every_claim_cites_its_basis, "syntheses", where("collection", "some", account="x"), "the account is not its claims"),
         (
@@ -143,8 +143,8 @@ def test_a_broken_account_is_named(lake: Lake, claim: Callable[[Lake, str], Find
         (
             registry.every_basis_is_a_dependency,
             "registry_dependencies",
-            without("basis", ATTENDED),
-            {"dependent": ID, "basis": ATTENDED, "fault": "it is not kept"},
+            without("basis", REMARK),
+            {"dependent": ID, "basis": REMARK, "fault": "it is not kept"},
         ),
         (
             registry.every_change_was_told,

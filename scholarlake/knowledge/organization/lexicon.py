@@ -22,14 +22,16 @@ FILES = ("entities.yaml", "outcomes.yaml", "relations.yaml")
 @dataclass(frozen=True)
 class Names:
     """heads: singular noun → type; vague: nouns that name nothing; not_alone: those that do with others only; bound: words that no
-    ending of a name begins with; empty: words before a noun
-    that tell nothing apart, but in phrases. genus, epithet: endings of the two words of a species; not_species: second words that only
-    look like one. beside: type → what stands beside a name."""
+    ending of a name begins with; verbs: that look like nouns; negating: that make of what follows something else; empty: words before a
+    noun that tell nothing apart, but in phrases. genus, epithet: endings of the two words of a species; not_species: second words that
+    only look like one. beside: type → what stands beside a name."""
 
     heads: Mapping[str, str]
     vague: frozenset[str]
     not_alone: frozenset[str]
     bound: frozenset[str]
+    verbs: frozenset[str]
+    negating: frozenset[str]
     phrases: tuple[str, ...]
     empty: frozenset[str]
     genus: re.Pattern[str]
@@ -49,6 +51,8 @@ def names() -> Names:
         vague=frozenset(said["vague"].split()),
         not_alone=frozenset(said["not_alone"].split()),
         bound=frozenset(said["bound"].split()),
+        verbs=frozenset(said["verbs"].split()),
+        negating=frozenset(str(said["negating"]).split()),
         phrases=tuple(phrase.strip() for phrase in said["phrases"].split("|")),
         empty=frozenset(said["empty"].split()),
         genus=re.compile(said["species"]["genus"] + r"\Z"),

@@ -72,6 +72,13 @@ def short_forms_of(lake: Lake, collection: str) -> dict[str, dict[str, str]]:
     return {paper_id: found for paper_id, some in texts.items() if (found := definitions(some))}
 
 
+def titles_of(lake: Lake, collection: str) -> dict[str, str | None]:
+    """The titles of a collection's papers that have a document."""
+    members = members_of(lake, collection)
+    known = lake.scan("documents").filter(pl.col("shard").is_in(members["shard"].unique().to_list())).select("paper_id", "title")
+    return dict(known.collect().join(members, on="paper_id", how="semi").iter_rows())
+
+
 def by_paper(facts: Sequence[Stated]) -> dict[str, list[Stated]]:
     found: dict[str, list[Stated]] = {}
     for fact in facts:

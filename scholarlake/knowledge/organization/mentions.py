@@ -81,8 +81,10 @@ def terms_in(text: str) -> tuple[Term, ...]:
 
 
 def _is_apart(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a participle is the verb of its clause and no part of a name."""
+    """Whether a word is the verb of its clause, or of one in it, and no part of a name."""
     token = tokens[at]
+    if _folded(token) in names().verbs:
+        return True
     if token.tag == "VVD":
         return not (at + 1 < len(tokens) and tokens[at + 1].is_noun and at > 0 and tokens[at - 1].tag in ("AT0", "AJ0", "PRF", "DPS"))
     if token.tag == "VVN":
@@ -208,7 +210,7 @@ def _counts(term: Term, role: str, papers: Mapping[str, int], known: Mapping[str
         return True
     shared = papers.get(term.key, 0) > 1
     if role == "metric":
-        return term.type == "metric" or term.words > 1 or shared
+        return term.type == "metric"
     if term.words == 1:
         if term.key in names().not_alone and not term.is_name:
             return False
@@ -225,13 +227,11 @@ def _type(term: Term, role: str, kind: str | None, fact: Stated, text: str, know
     if term.type is not None:
         return term.type, 3.0
     if not term.is_name:
-        return ("metric", 2.0) if role == "metric" else _NOTHING_TELLS
+        return _NOTHING_TELLS
     behind = text[term.end : term.end + 14]
     for type_, pattern in names().beside.items():
         if (found := pattern.search(behind)) is not None and not behind[: found.start()].strip(" )"):
             return type_, 2.0
-    if role == "metric":
-        return "metric", 2.0
     if kind == "dataset":
         return kind, 1.0
     return _NOTHING_TELLS

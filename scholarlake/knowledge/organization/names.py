@@ -61,6 +61,7 @@ _AMERICAN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bageing\b", "aging"),
     )
 )
+_ARTICLES = frozenset(("a", "an", "the"))
 _NUMBERED = re.compile(r"\d|\([^()]*\)|(?<![a-z])(?:i{1,3}|iv|vi{0,3}|ix|xi{0,2}|ii[ab]|[a-z])(?![a-z])")
 
 
@@ -79,9 +80,10 @@ def key_of(name: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a text as those of keys are, every one in the singular."""
+    """The words of a text as those of keys are, every one in the singular, without articles."""
     _, folded = _folded(text)
-    return tuple(singular(word) for found in folded.split() if (word := found.strip(_EDGES + "()[]")))
+    words = (found.strip(_EDGES + "()[]") for found in folded.split())
+    return tuple(singular(word) for word in words if word and word not in _ARTICLES)
 
 
 def _folded(text: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ several papers state. How many is told by the size of the collection. What does 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from scholarlake.knowledge.organization.lexicon import names, read
 from scholarlake.knowledge.organization.material import Stated
 from scholarlake.knowledge.organization.mentions import Mention, mentions_of, terms_in
 from scholarlake.knowledge.organization.merging import commonest
-from scholarlake.knowledge.organization.names import key_of, singular
+from scholarlake.knowledge.organization.names import key_of, singular, words_of
 from scholarlake.knowledge.organization.sorting import Wordings
 from scholarlake.knowledge.organization.taxonomy import Category, Dimension, Taxonomy, slug
 
@@ -25,6 +26,8 @@ _EXAMPLES = 5
 _LEAST_SHARE, _LEAST = 0.006, 3  # papers that a category needs: a share of all, and never fewer
 _TAIL = 3  # words of an ending
 _SAME_THING = 0.8  # share of an ending's papers at which a longer one stands for it
+_PREPOSITION = re.compile(r"(?:in|at|for|with|on|under|among|within|during|over)\s", re.IGNORECASE)
+_BEFORE_NAME = 16  # characters between a preposition and the name that it introduces
 _CONDITIONS = ("population", "setting", "assumption", "condition")
 
 
@@ -55,7 +58,7 @@ def prepared(facts: Sequence[Stated]) -> Taxonomy:
         Dimension(kinds.name, _kinds([one for one in mentions if types[one.key] in kinds.types], least), kinds.about, kinds.types)
         for kinds in _OF_ENTITIES
     ]
-    found.append(Dimension("setting", _kinds(_settings(facts), least), "Under which conditions does it hold?", compares=True))
+    found.append(Dimension("setting", _settings(facts, least), "Under which conditions does it hold?", compares=True))
     found.append(Dimension("outcome", _outcomes(facts, least), "What kind of outcome is stated?", compares=True))
     return Taxonomy(tuple(dimension for dimension in found if dimension.categories), "prepared", "rules")
 
@@ -68,15 +71,26 @@ def _types(mentions: Iterable[Mention]) -> dict[str, str]:
     return {key: max(sorted(counted), key=lambda name: counted[name]) for key, counted in votes.items()}
 
 
-def _settings(facts: Sequence[Stated]) -> list[Mention]:
-    """What the conditions of facts name."""
-    return [
-        Mention(fact.fact_id, fact.paper_id, "context", term.surface, term.key, "concept", 1.0)
-        for fact in facts
-        for one in fact.context
-        if one.kind in _CONDITIONS
-        for term in terms_in(one.text)
-    ]
+def _settings(facts: Sequence[Stated], least: int) -> tuple[Category, ...]:
+    """What facts of enough papers hold under, each with the word that introduces it: "at finite temperature"."""
+    papers: dict[str, set[str]] = defaultdict(set)
+    written: dict[str, Counter[str]] = defaultdict(Counter)
+    for fact in facts:
+        for one in fact.context:
+            term = next(iter(terms_in(one.text)), None) if one.kind in _CONDITIONS else None
+            begun = _PREPOSITION.match(one.text)
+            if term is None or begun is None or term.start > begun.end() + _BEFORE_NAME:
+                continue
+            key = " ".join(words_of(one.text[: term.end]))
+            papers[key].add(fact.paper_id)
+            written[key][one.text[: term.end]] += 1
+    shared = sorted((key for key, some in papers.items() if len(some) >= least), key=lambda key: (-len(papers[key]), key))
+    found = []
+    for key in shared[:_ROOTS]:
+        name = " ".join(commonest(written[key]).split())
+        name = name[0].lower() + name[1:]
+        found.append(Category(name, f"It is said to hold {name}, or is studied so.", (), () if name.casefold() == key else (key,)))
+    return _distinct(found)
 
 
 # -- kinds -------------------------------------------------------------------------------------------------------------
@@ -105,7 +119,8 @@ def _kinds(mentions: Sequence[Mention], least: int) -> tuple[Category, ...]:
 
 def _tails(key: str) -> Iterable[str]:
     words = key.split()
-    return {" ".join(words[-n:]) for n in range(1, min(len(words), _TAIL) + 1)}
+    lengths = range(1, min(len(words), _TAIL) + 1)
+    return {" ".join(words[-n:]) for n in lengths if n == len(words) or words[-n - 1] not in names().negating}
 
 
 def _names_a_kind(tail: str) -> bool:
@@ -173,9 +188,11 @@ def _outcomes(facts: Sequence[Stated], least: int) -> tuple[Category, ...]:
     """The kinds of outcome that results of enough papers state."""
     said: Sequence[Mapping[str, Any]] = read("outcomes.yaml")["outcomes"]
     every = Dimension("outcome", tuple(Category(one["name"], one["criterion"], (), tuple(one["terms"])) for one in said))
-    wordings = Wordings(every)
+    wordings, types = Wordings(every), {one["name"]: one["types"] for one in said if "types" in one}
     papers: dict[str, set[str]] = defaultdict(set)
     for fact in facts:
         for hit in wordings.hits(fact.statement):
+            if fact.type not in types.get(hit.category.name, (fact.type,)):
+                continue
             papers[hit.category.name].add(fact.paper_id)
     return tuple(one for one in every.categories if len(papers[one.name]) >= least)

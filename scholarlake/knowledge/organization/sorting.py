@@ -14,6 +14,8 @@ from scholarlake.knowledge.organization.lexicon import names
 from scholarlake.knowledge.organization.names import words_of
 from scholarlake.knowledge.organization.taxonomy import Category, Dimension, Taxonomy
 
+_REACH = 3  # words before a wording in which a negation is about it
+
 
 @dataclass(frozen=True)
 class Hit:
@@ -49,7 +51,7 @@ class Wordings:
             Hit(category, wording, at, at + len(wanted), is_example)
             for at, word in enumerate(words)
             for wanted, category, wording, is_example in self._by_first.get(word, ())
-            if words[at : at + len(wanted)] == wanted
+            if words[at : at + len(wanted)] == wanted and not _is_another(words, at, at + len(wanted))
         ]
         return self._most_specific(found)
 
@@ -75,6 +77,13 @@ class Wordings:
         parents = {one.name: one.parent for one in self.dimension.categories}
         above = {name for child in best for name in _ancestors(child, parents)}
         return [hit for name, hit in sorted(best.items(), key=lambda one: (one[1].begin, one[0])) if name not in above]
+
+
+def _is_another(words: tuple[str, ...], begin: int, end: int) -> bool:
+    """Whether what stands around a wording makes it say something else: a negation before it, or a number behind "than"."""
+    if names().negating & set(words[max(0, begin - _REACH) : begin]):
+        return True
+    return words[end - 1] == "than" and end < len(words) and words[end][0].isdigit()
 
 
 def _ancestors(name: str, parents: dict[str, str | None]) -> Iterator[str]:
