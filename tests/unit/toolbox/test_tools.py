@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from scholarlake.door import ReleaseReader
 from scholarlake.models.protocol import fingerprint_of
 from scholarlake.toolbox import faults, papers
 from scholarlake.toolbox.dispatch import TOOLS, Toolbox, functions
-from tests.unit.small_lake import EMBEDDER
+from tests.unit.small_lake import EMBEDDER, paper, searchable
 from tests.unit.toolbox.lakes import CITING, crowd, small
 
 
@@ -69,6 +71,22 @@ def test_embedding_search_gives_the_five_nearest_with_beginnings_of_abstracts(to
     assert found["papers"][0]["score"] == pytest.approx(1.0, abs=1e-4)
     assert found["papers"][0]["abstract"].startswith("Ranking. Ranking.")
     assert len(found["papers"][0]["abstract"]) <= 502
+
+
+def test_what_a_search_finds_comes_with_title_venue_and_year(tools: Toolbox) -> None:
+    found = {one["id"]: one for one in ask(tools, "EmbeddingSearch", query="Deep Learning")["papers"]}
+    assert {name: found["p3"][name] for name in ("title", "venue", "year", "authors")} == {
+        "title": "Deep Learning",
+        "venue": "Nature",
+        "year": 2015,
+        "authors": "A. One",
+    }
+
+
+def test_a_release_without_embedded_papers_says_what_to_use_instead(tmp_path: Path) -> None:
+    with scholarlake.open(searchable(tmp_path / "lake", [paper("a", "Alone")], [], embedded=0).root) as reader:
+        error = refused(reader.toolbox(), "EmbeddingSearch", query="Alone")
+    assert (error["code"], "KeywordSearch" in error["advice"]) == ("nothing_found", True)
 
 
 def test_keyword_search_stems_and_ranks_by_citations(tools: Toolbox) -> None:
@@ -194,6 +212,18 @@ def test_where_there_is_no_path_it_says_which_way_paths_go(tools: Toolbox) -> No
     assert refused(tools, "ShortestPath", start_id="p3", end_id="nobody")["code"] == "not_found"
 
 
+def test_a_path_has_five_citations_at_most_and_a_layer_a_hundred_thousand_papers(tmp_path: Path) -> None:
+    chain = [f"n{number}" for number in range(7)]
+    made = searchable(tmp_path / "lake", [paper(name, f"Link {name}") for name in chain], list(pairwise(chain)))
+    with scholarlake.open(made.root) as reader:
+        tools = reader.toolbox()
+        path = ask(tools, "ShortestPath", start_id="n0", end_id="n5")
+        assert (path["length"], ids(path), path["is_exact"]) == (5, chain[:6], True)
+        assert refused(tools, "ShortestPath", start_id="n0", end_id="n6")["code"] == "no_path"
+        assert ids(ask(tools, "GetKhop", id="n0", k=5)) == chain[1:6]
+    assert inspect.signature(csr.CitationGraph.shortest_path).parameters["frontier"].default == 100_000
+
+
 def test_a_path_says_when_a_layer_was_too_wide(crowded: Toolbox, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = csr.CitationGraph.shortest_path
     monkeypatch.setattr(csr.CitationGraph, "shortest_path", lambda *given: whole(*given, frontier=2))  # type: ignore[arg-type]
@@ -236,6 +266,28 @@ def test_whatever_is_no_payload_is_answered_in_words(tools: Toolbox, payload: An
     assert len(orjson.dumps(answer)) < 2_000
 
 
+@pytest.mark.parametrize(
+    ("tool", "data", "argument"),
+    [
+        ("LineChart", '{"labels": ["a", "b"], "datasets": [[1, NaN]]}', "data.datasets[0].data[1]"),
+        ("LineChart", '{"labels": ["a", "b"], "datasets": [[1]]}', "data"),
+        ("BarChart", '{"labels": ["a", "b"], "values": [1, Infinity]}', "data.values[1]"),
+        ("BarChart", '{"labels": ["a", "b"], "values": [1, "2"]}', "data.values[1]"),
+        ("PieChart", '{"labels": ["a", "b"], "values": [1, -1]}', "data.values[1]"),
+        ("PieChart", '{"labels": ["a"], "values": [1, 1]}', "data"),
+        ("ScatterPlot", '{"points": [[1, -Infinity]]}', "data.points[0].y"),
+        ("ScatterPlot", '{"points": [[1, 1e999]]}', "data.points[0].y"),
+    ],
+)
+def test_numbers_that_are_none_and_lists_that_do_not_fit_are_named_before_a_chart_is_drawn(
+    tools: Toolbox, tool: str, data: str, argument: str
+) -> None:
+    axes = "" if tool == "PieChart" else '"x_label": "x", "y_label": "y", '
+    answer = tools.call(f'{{"tool_name": "{tool}", "tool_args": {{"title": "t", {axes}"data": {data}}}}}')
+    assert (answer["ok"], answer["error"]["code"]) == (False, "invalid_arguments")
+    assert [problem["argument"] for problem in answer["error"]["problems"]] == [argument]
+
+
 def test_a_payload_may_be_text_and_a_misspelt_tool_is_told_its_name(tools: Toolbox) -> None:
     assert tools.call('{"tool_name": "PaperInfo", "tool_args": {"id": "p1"}}')["result"]["id"] == "p3"
     error = tools.call({"tool_name": "paper_info", "tool_args": {}})["error"]
@@ -259,6 +311,9 @@ def test_a_payload_may_be_text_and_a_misspelt_tool_is_told_its_name(tools: Toolb
         ("KeywordSearch", {"keywords": "graphs"}, "keywords"),
         ("KeywordSearch", {"keywords": ["a", 5]}, "keywords[1]"),
         ("KeywordSearch", {"keywords": ["a"] * 1_000}, "keywords"),
+        ("KeywordSearch", {"keywords": ["a" * 201]}, "keywords[0]"),
+        ("PaperInfo", {"title": "x" * 100_000}, "title"),
+        ("GetInDegree", {"title": None}, "tool_args"),
         ("PaperInfo", {}, "tool_args"),
         ("PaperInfo", {"id": "a", "title": "b"}, "tool_args"),
         ("PaperInfo", {"id": 5}, "id"),
