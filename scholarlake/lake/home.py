@@ -7,6 +7,7 @@ receipts/…           what each stage last made, from which inputs
 releases/NAME.json   what readers read
 accesses/…           which objects of the layers were read, by whom
 models/…             what models answered, and what it cost
+trajectories/…       what the agent did, a file a run
 spool/…              finished items of work under way; safe to lose, dear to redo
 locks/…              held while a partition is written; empty files
 dagster/…            the Dagster instance of this lake: its runs and events

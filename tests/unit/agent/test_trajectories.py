@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -21,6 +21,7 @@ import scholarlake
 from scholarlake.agent import replay, trajectory
 from scholarlake.agent.context import conversation
 from scholarlake.agent.prompt import opening
+from scholarlake.agent.settings import ContextMode
 from scholarlake.cli import app
 from scholarlake.errors import ModelError, ReleaseError, ScholarLakeError, SourceError
 from tests.misbehaving import MODEL, Asked, Reply, said
@@ -274,6 +275,15 @@ def test_ctrl_c_keeps_the_run_so_far_and_says_where(lake: Path) -> None:
     assert err.strip() == f"interrupted; the run so far is kept ({kept})"
     assert "Traceback" not in out + err
     assert trajectory.load(kept).outcome == "interrupted"
+
+
+def test_the_page_about_the_agent_names_every_outcome_context_mode_and_tag() -> None:
+    page = (ROOT / "docs" / "agent.md").read_text(encoding="utf-8")
+    outcomes = set(get_args(trajectory.Outcome)) - {"running"}
+    named = {f"`{one}`" for one in (*outcomes, *get_args(ContextMode))} | {
+        f"<{tag}>" for tag in ("think", "tool_call", "tool_response", "answer")
+    }
+    assert not [one for one in named if one not in page]
 
 
 def test_a_trajectory_that_cannot_be_kept_costs_no_answer(lake: Path, tmp_path: Path) -> None:
