@@ -22,7 +22,6 @@ from scholarlake.lake.home import Lake
 from scholarlake.lake.releases import Release
 from scholarlake.models.chat import FunctionCall
 
-FORMAT = 1
 FOLDER = "trajectories"
 
 Outcome = Literal[
@@ -132,7 +131,7 @@ class Totals(Part):
 class Trajectory(Part):
     """A run from its question to its end."""
 
-    format: int = FORMAT
+    format: Literal[1] = 1
     question: str
     release: ReleaseRead
     model: ModelAsked

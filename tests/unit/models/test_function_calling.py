@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scholarlake.models.chat import Call, FunctionCall, Message, Sampling, cache_key
+from scholarlake.models.chat import Call, Fault, FunctionCall, Message, Sampling, cache_key
+from scholarlake.models.config import ChatEndpoint
 from scholarlake.models.openai_chat import reply_of, spoken
+from scholarlake.models.vllm_chat import VllmChat
 from tests.misbehaving import Asked, Reply, said, serving
 from tests.unit.models.asking import model, request, results
 
@@ -63,6 +66,14 @@ def test_what_was_asked_before_there_were_functions_is_still_found() -> None:
         )
     }
     assert len(keys) == 6
+
+
+def test_an_engine_in_process_says_that_it_calls_no_functions(tmp_path: Path) -> None:
+    described = ChatEndpoint.model_validate({"backend": "vllm", "model": "m"})
+    call = Call((Message("user", "a paper"),), None, Sampling.model_validate({}), FUNCTIONS)
+    fault = asyncio.run(VllmChat(described, "here", tmp_path).ask(call))
+    assert isinstance(fault, Fault)
+    assert (fault.trouble, "calls written in tags" in fault.reason) == ("rejected", True)
 
 
 def test_calls_and_their_results_are_sent_as_the_protocol_has_them() -> None:
