@@ -359,7 +359,7 @@ def _organization(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
                     "category_id": "kind-of-text/sentence",
                     "subject_kind": "entity",
                     "subject_id": ENTITY,
-                    "basis": [FACT, ATTENDED],
+                    "basis": [FACT],
                     "papers": ["p1"],
                     "inference": "inferred",
                     "certainty": "confirmed",
@@ -370,6 +370,16 @@ def _organization(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
         "unclassified_facts": frame_of(
             "unclassified_facts",
             [{**of, "fact_id": REMARK, "paper_id": "p4", "dimension": "kind of text", "taxonomy": TAXONOMY.version, "reason": "no_entity"}],
+            [
+                {
+                    **of,
+                    "fact_id": ATTENDED,
+                    "paper_id": "p1",
+                    "dimension": "kind of text",
+                    "taxonomy": TAXONOMY.version,
+                    "reason": "no_category",
+                }
+            ],
         ),
         "taxonomy_proposals": frame_of(
             "taxonomy_proposals",

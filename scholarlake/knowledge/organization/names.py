@@ -86,6 +86,11 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(singular(word) for word in words if word and word not in _ARTICLES)
 
 
+def folded(text: str) -> str:
+    """A text without TeX, dashes, quotes and case, Greek letters by name."""
+    return _folded(text)[1]
+
+
 def _folded(text: str) -> tuple[str, str]:
     """A text without TeX and dashes, as written and with its case folded."""
     text = unicodedata.normalize("NFKC", _TEX.sub("", plain(text) if "\\" in text else text))

@@ -86,7 +86,7 @@ def _settings(facts: Sequence[Stated], least: int) -> tuple[Category, ...]:
             written[key][one.text[: term.end]] += 1
     shared = sorted((key for key, some in papers.items() if len(some) >= least), key=lambda key: (-len(papers[key]), key))
     found = []
-    for key in shared[:_ROOTS]:
+    for key in sorted(shared[:_ROOTS]):
         name = " ".join(commonest(written[key]).split())
         name = name[0].lower() + name[1:]
         found.append(Category(name, f"It is said to hold {name}, or is studied so.", (), () if name.casefold() == key else (key,)))
@@ -97,7 +97,7 @@ def _settings(facts: Sequence[Stated], least: int) -> tuple[Category, ...]:
 
 
 def _kinds(mentions: Sequence[Mention], least: int) -> tuple[Category, ...]:
-    """The endings that names of enough papers share, the commonest first, each before its parts."""
+    """The commonest endings that names of enough papers share, by name, each before its parts: where they stand depends on no count."""
     papers: dict[str, set[str]] = defaultdict(set)
     for one in mentions:
         for tail in _tails(one.key):
@@ -111,9 +111,10 @@ def _kinds(mentions: Sequence[Mention], least: int) -> tuple[Category, ...]:
     parents = {tail: _parent(tail, shared) for tail in shared}
     ordered = sorted(shared, key=lambda one: (-shared[one], one))
     found: list[Category] = []
-    for root in [tail for tail in ordered if parents[tail] is None][:_ROOTS]:
+    for root in sorted([tail for tail in ordered if parents[tail] is None][:_ROOTS]):
         found.append(_category(root, None, mentions, surfaces))
-        found += [_category(tail, found_name(root, surfaces), mentions, surfaces) for tail in ordered if parents[tail] == root][:_PARTS]
+        parts = [tail for tail in ordered if parents[tail] == root][:_PARTS]
+        found += [_category(tail, found_name(root, surfaces), mentions, surfaces) for tail in sorted(parts)]
     return _distinct(found)
 
 

@@ -155,11 +155,14 @@ def _source(fact: Stated, wording: _Wording, begin: int, target: Term, placed: S
 
 
 def _measured(fact: Stated, some: Sequence[Named]) -> Iterator[Related]:
-    """Metrics of the fact's quantities: what the fact is about is measured by them."""
+    """Metrics of the fact's quantities that the fact is about: what it says them of is measured by them."""
+    about_it = {term.key for term in terms_in(fact.subject)}
     for metric in some:
-        if "metric" not in metric.roles or metric.type != "metric":
+        if metric.type != "metric" or not metric.keys & about_it:
             continue
         values = [one for one in fact.quantities if one.metric and any(term.key in metric.keys for term in terms_in(one.metric))]
+        if not values:
+            continue
         payload: list[tuple[str, str]] = []
         for one in values[:_QUANTITIES]:
             payload += _reported(one.metric, one.value, one.unit, "value")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from scholarlake.knowledge.organization.lexicon import names
@@ -94,4 +94,10 @@ def _ancestors(name: str, parents: dict[str, str | None]) -> Iterator[str]:
 
 
 def wordings_of(taxonomy: Taxonomy) -> list[Wordings]:
-    return [Wordings(dimension) for dimension in taxonomy.dimensions]
+    """What finds the categories of a taxonomy, dimension by dimension."""
+    if taxonomy.examples_decide:
+        return [Wordings(dimension) for dimension in taxonomy.dimensions]
+    return [
+        Wordings(replace(one, categories=tuple(replace(category, positive_examples=()) for category in one.categories)))
+        for one in taxonomy.dimensions
+    ]

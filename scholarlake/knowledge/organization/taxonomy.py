@@ -17,12 +17,13 @@ import polars as pl
 from scholarlake.knowledge.extraction import Attention
 from scholarlake.knowledge.extraction import Category as AttendedCategory
 from scholarlake.knowledge.extraction import Dimension as AttendedDimension
-from scholarlake.knowledge.organization.names import key_of
+from scholarlake.knowledge.organization.names import folded, key_of
 from scholarlake.lake import contracts
 from scholarlake.lake.hashing import digest
 from scholarlake.lake.home import Lake
 
 Origin = Literal["supplied", "prepared"]
+RULES = "rules"
 
 
 @dataclass(frozen=True)
@@ -62,17 +63,24 @@ class Taxonomy:
 
     dimensions: tuple[Dimension, ...] = ()
     origin: Origin = "prepared"
-    method: str = field(default="rules", compare=False)
+    method: str = field(default=RULES, compare=False)
 
     @cached_property
     def version(self) -> str:
-        """Digest of its content."""
+        """Digest of its content, but for examples that only illustrate."""
         said: list[str] = []
         for dimension in self.dimensions:
             said += ["dimension", dimension.name, dimension.about or "", str(dimension.compares), *dimension.subject_types]
             for one in dimension.categories:
-                said += ["category", one.name, one.criterion, one.parent or "", "examples", *one.positive_examples, "terms", *one.wordings]
+                examples = one.positive_examples if self.examples_decide else ()
+                said += ["category", one.name, one.criterion, one.parent or "", "examples", *examples, "terms", *one.wordings]
         return digest(said)
+
+    @property
+    def examples_decide(self) -> bool:
+        """Whether something belongs to a category for being an example of it. Those that rules prepare end in the name of their category
+        anyway: they only show what it is, and another paper that brings others changes nothing."""
+        return (self.origin, self.method) != ("prepared", RULES)
 
     @property
     def attention(self) -> Attention:
@@ -89,7 +97,7 @@ class Taxonomy:
     def known(self) -> dict[str, str]:
         """Keys of the examples that it names, with the type of what a dimension of one type sorts."""
         found: dict[str, str] = {}
-        for dimension in self.dimensions:
+        for dimension in self.dimensions if self.examples_decide else ():
             if dimension.subject_types:
                 for category in dimension.categories:
                     for name in category.positive_examples:
@@ -150,7 +158,7 @@ def frame_of(taxonomy: Taxonomy, collection: str, code_version: str) -> pl.DataF
 
 def slug(name: str) -> str:
     """A name as a part of an id: small letters and digits, with hyphens between. What no such letter spells gets a digest."""
-    plain = unicodedata.normalize("NFKD", key_of(name) or name).encode("ascii", "ignore").decode()
+    plain = unicodedata.normalize("NFKD", folded(name)).encode("ascii", "ignore").decode()
     found = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
     return found or digest([name])[:12]
 

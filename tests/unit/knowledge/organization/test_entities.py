@@ -75,6 +75,14 @@ def test_a_paper_that_is_gone_takes_only_its_mentions_along_and_back_again(lake:
     assert rows(lake, *TABLES) == before
 
 
+def test_one_changed_paper_rewrites_the_rows_that_it_changes_and_no_others(lake: Lake) -> None:
+    many = {f"n{n}": f"We prove that the widget number {n} of family F{n}x is finite for small charge." for n in range(40)}
+    built(lake, {**PAPERS, **many})
+    report = built(lake, {**PAPERS, **many, "n7": "We prove that the gadget of family G7x is finite for small charge."})
+    assert 0 < report.written["entities"].changed <= 4
+    assert 0 < report.written["entity_mentions"].changed <= 6
+
+
 def test_the_order_of_papers_is_all_one(lake: Lake, tmp_path: Path) -> None:
     built(lake)
     other = Lake.create(tmp_path / "other", 2)

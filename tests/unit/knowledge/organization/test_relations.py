@@ -148,3 +148,10 @@ def test_a_relation_that_rests_on_nothing_is_found(lake: Lake, change: pl.Expr, 
     built(lake, {"a": "We find that FooNet outperforms SVRG by 12.5% in all trials."})
     delta.write_partition(lake, "relations", NAME, lake.scan("relations").collect().with_columns(change), COMMIT)
     assert not claim(lake, NAME).passed
+
+
+def test_what_a_metric_is_said_of_is_measured_by_it(lake: Lake) -> None:
+    built(lake, {"a": "We found that the error rate of FooNet was 4.2% in all trials."})
+    [row] = lake.scan("relations").filter(pl.col("relation") == "measured_by").collect().rows(named=True)
+    assert (row["source"], row["target"]) == ("FooNet", "error rate")
+    assert ("value", "4.2") in [(one["name"], one["value"]) for one in row["payload"]]
