@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
@@ -236,6 +237,11 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
             ],
         ),
         **_organization(shard),
+        **_organization(),
+        "kept_views": frame_of(
+            "kept_views",
+            [{"view_id": "view-1", "name": "mine", "collection": "some", "release": "r0001", "kept_at": datetime(2030, 1, 2, tzinfo=UTC)}],
+        ),
         "collection_catalog": frame_of(
             "collection_catalog",
             [

@@ -58,6 +58,11 @@ class Knowledge:
         return tuple(self._store.index.categories.values())
 
     @property
+    def counts(self) -> dict[str, int]:
+        """How many objects of each kind the release has."""
+        return {kind: int(self._store.index.facts[kind]) for kind in KINDS}
+
+    @property
     def papers(self) -> tuple[str, ...]:
         """Ids of the collection's papers, sorted."""
         return tuple(sorted(self._store.index.papers))

@@ -327,6 +327,7 @@ TABLES: dict[str, Table] = {
         REGISTRY,
         REGISTRY_DEPENDENCIES,
         REGISTRY_EVENTS,
+        KEPT_VIEWS,
     )
 }
 
