@@ -20,7 +20,7 @@ from scholarlake.errors import IndexDamaged, LakeError
 from scholarlake.lake.hashing import stable_key
 from scholarlake.search.index import FILE, FORMAT, KEYWORDS_WEIGHT, TITLE_WEIGHT, folded_key
 from scholarlake.search.paper import Author, Paper
-from scholarlake.search.text import expression, words
+from scholarlake.search.text import expression, parts_of, words
 
 _PAGE = 500  # ids in one statement
 _MAPPED_BYTES = 2 << 30
@@ -114,7 +114,7 @@ class SearchIndex:
         papers that have all of them come first. Of more than SCORED matches, only the most cited are scored.
         """
         for query in _queries(terms):
-            parts = query.split(" OR ")
+            parts = parts_of(query)
             rare = [part for part in parts if not self._is_common(part)]
             for choice in [" OR ".join(rare)] if rare else [" AND ".join(parts), query]:
                 rows = self._rows(

@@ -32,6 +32,7 @@ _PIECE = re.compile(f"[{_RUN_RANGES}]+|[^{_RUN_RANGES}]+")
 # Names of languages that would otherwise be the letter alone.
 _PLUS_PLUS = re.compile(r"(?<=\w)\+\+")
 _SHARP = re.compile(r"(?<=\b[A-Za-z])#(?!\w)")
+_BETWEEN = re.compile(r' OR (?=")')  # a phrase holds no quotes
 _QUERY = re.compile(r'"([^"]*)"|(\S+)')
 
 
@@ -51,6 +52,11 @@ def expression(terms: Iterable[str]) -> str | None:
     """An FTS5 query for papers that have any of the terms; a term of several words is a phrase. None where no word is left."""
     phrases = dict.fromkeys(phrase for term in _first(terms) if (phrase := _phrase(term)))
     return " OR ".join(phrases) or None
+
+
+def parts_of(query: str) -> list[str]:
+    """The phrases of an expression: what it is an OR of. A phrase may hold the word itself."""
+    return _BETWEEN.split(query)
 
 
 def words(terms: Iterable[str]) -> list[str]:

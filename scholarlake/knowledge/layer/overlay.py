@@ -23,7 +23,7 @@ from scholarlake.lake.contracts import PIPELINE
 from scholarlake.lake.hashing import text_hash
 from scholarlake.models.answers import Refused, embed_each
 from scholarlake.models.protocol import Embedder, Vectors
-from scholarlake.search.text import TOKENIZER, index_text
+from scholarlake.search.text import TOKENIZER, index_text, parts_of
 
 KINDS = ("synthesis", "hypothesis", "note")
 """What tasks register."""
@@ -85,7 +85,7 @@ class Overlay:
         total = len(self._index) + len(self)
         usual = max(1.0, int(self._index.facts["words"]) / max(1, int(self._index.facts["searched"])))
         scores: dict[int, float] = {}
-        for part in query.split(" OR "):
+        for part in parts_of(query):
             with self._guard:
                 rows = self._words.execute(_MARKED, (part,))
                 found = {at: marked.count("\x02") for at, marked in rows.fetchall()}

@@ -25,6 +25,7 @@ from scholarlake.knowledge.layer.contents import KINDS
 from scholarlake.knowledge.layer.index import FILE, FORMAT, VECTORS
 from scholarlake.models.config import require
 from scholarlake.models.protocol import Vectors
+from scholarlake.search.text import parts_of
 
 COMMON_SHARE, COMMON_LEAST = 0.1, 2_000
 """A word that more of the objects have says little; it is not looked for where a rarer one is."""
@@ -139,7 +140,7 @@ class KnowledgeIndex:
 
         Parts that many of the objects have are left out where a rarer one is there.
         """
-        parts = query.split(" OR ")
+        parts = parts_of(query)
         rare = [part for part in parts if not self._is_common(part)]
         chosen, values = _kinds(within), [*within.kinds]
         if within.papers is not None:

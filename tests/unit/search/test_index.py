@@ -123,6 +123,11 @@ def test_any_query_gives_hits_or_none(index: SearchIndex, terms: list[str]) -> N
     assert isinstance(index.titled("".join(terms)), list)
 
 
+def test_a_phrase_may_hold_the_words_of_the_query_language(index: SearchIndex) -> None:
+    for term in ("this OR that", "a AND b", "NOT x", "x NEAR y"):
+        assert index.most_relevant([term, "zzz"]) == index.most_relevant([term.lower(), "zzz"])
+
+
 def test_equal_tables_give_equal_bytes_whatever_the_order_of_batches(lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, batch, bucket in (("one", 20_000, 50_000), ("two", 2, 3)):
         (tmp_path / name).mkdir()

@@ -65,7 +65,7 @@ def test_what_is_searched_is_narrowed_by_kind_layer_and_paper(cooling: Knowledge
     assert [paper.paper_id for paper in one.papers] == ["p1"]
 
 
-TYPED = ("C++", "深度学习", "α-synuclein", "O'Brien", '"', "AND OR NOT", "NEAR(x)", "*", "half \ud800 a sign", "\x00")
+TYPED = ('"heat OR cold"', "C++", "深度学习", "α-synuclein", "O'Brien", '"', "AND OR NOT", "NEAR(x)", "*", "half \ud800 a sign", "\x00")
 
 
 def test_any_query_that_somebody_types_is_answered(cooling: Knowledge) -> None:
