@@ -237,7 +237,6 @@ def _tables(lake: Lake) -> dict[str, pl.DataFrame]:
             ],
         ),
         **_organization(shard),
-        **_organization(),
         "kept_views": frame_of(
             "kept_views",
             [{"view_id": "view-1", "name": "mine", "collection": "some", "release": "r0001", "kept_at": datetime(2030, 1, 2, tzinfo=UTC)}],
