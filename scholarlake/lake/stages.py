@@ -511,25 +511,6 @@ STAGES: dict[str, Stage] = {
             ),
         ),
         Stage(
-            "subgraphs",
-            "training",
-            "Neighbourhoods of the core, walked at random along citations, for training, validation and test apart; beside it "
-            "`subgraph_batches`, how many each batch has, and why fewer than were asked for.",
-            deps=("works", "core_papers", "core_citations"),
-            partitions=BATCH,
-            tables=("subgraphs", "subgraph_batches"),
-            kinds=("numpy", "deltalake"),
-            settings=lambda settings: settings.profile.training.model_dump(include=_OF_SUBGRAPHS),
-            blocking=(
-                "subgraphs_contract",
-                "subgraph_batches_contract",
-                "walks_follow_citations",
-                "splits_share_nothing",
-                "little_is_held_out",
-                "no_subgraph_missing_unsaid",
-            ),
-        ),
-        Stage(
             "attended_facts",
             "knowledge",
             "L1 as well: what papers that no category fits state of the categories, read again under the taxonomy.",
@@ -705,24 +686,6 @@ STAGES: dict[str, Stage] = {
                 "no_question_tells_its_answer",
                 "questions_name_their_own_papers",
                 "no_question_missing_unsaid",
-            ),
-        ),
-        Stage(
-            "knowledge_index",
-            "knowledge",
-            "What a collection's layers are read through: every object, what it rests on, its words, and its vector, searched exactly.",
-            deps=("collection_facts", "taxonomies", "attended_facts", "entities"),
-            partitions=COLLECTION,
-            artifact=True,
-            kinds=("sqlite", "numpy"),
-            # collection_facts speaks of documents and facts: other sentences, or other words about the same facts, are felt here.
-            settings=lambda settings: [settings.embedder, *(STAGES[name].code_version(settings) for name in ("sentences", "facts"))],
-            blocking=(
-                "artifact_is_intact",
-                "every_object_is_indexed",
-                "every_link_resolves",
-                "vectors_are_those_of_the_objects",
-                "index_is_of_the_model",
             ),
         ),
         Stage(
