@@ -5,6 +5,7 @@ from __future__ import annotations
 from assets.stage import Made, Step, makes
 from scholarlake import pictures
 from scholarlake.training.questions import build_questions
+from scholarlake.training.rubrics import build_rubrics
 from scholarlake.training.subgraphs import build_subgraphs, first_subgraph
 
 
@@ -37,4 +38,16 @@ def questions(step: Step) -> Made:
             "questions_by_hops": report.by_hops,
         },
         texts={"a_question": report.example} if report.rows else {},
+    )
+
+
+@makes("rubrics")
+def rubrics(step: Step) -> Made:
+    """Derived from how each question was composed: what it says must be recognised, and shown by what tools returned."""
+    report = build_rubrics(step.lake, step.key, step.commit, step.progress)
+    return Made(
+        data_version=report.content_version,
+        rows=report.rows,
+        tables={"rubrics": report.version},
+        facts={"questions": report.questions, "criteria_by_dimension": report.by_dimension},
     )

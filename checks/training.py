@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from checks.check import Check, contract_check
-from scholarlake.training import question_invariants
+from scholarlake.training import question_invariants, rubric_invariants
 from scholarlake.training import subgraph_invariants as invariants
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
@@ -61,6 +61,24 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
             "No question is a near duplicate of one of another split.",
             lambda subject: question_invariants.splits_ask_nothing_alike(subject.lake, subject.key),
             blocking=False,
+        ),
+    ),
+    "rubrics": (
+        contract_check("rubrics"),
+        Check(
+            "every_question_has_a_rubric",
+            "Every question has criteria of its answer, its planning and its grounding.",
+            lambda subject: rubric_invariants.every_question_has_a_rubric(subject.lake, subject.key),
+        ),
+        Check(
+            "weights_sum_to_100",
+            "The weights of every rubric sum to exactly 100.",
+            lambda subject: rubric_invariants.weights_sum_to_100(subject.lake, subject.key),
+        ),
+        Check(
+            "no_criterion_twice",
+            "No rubric says the same twice.",
+            lambda subject: rubric_invariants.no_criterion_twice(subject.lake, subject.key),
         ),
     ),
 }

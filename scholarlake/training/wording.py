@@ -59,6 +59,11 @@ def asked_by_name(kind: AnswerKind, title: str, of: str = "") -> str:
     return _BASE[kind].format(title=quoted(title), of=of)
 
 
+def predicate(part: Part, title_of: Titles) -> str:
+    """What one part says of the paper."""
+    return _predicates([part], title_of)[0]
+
+
 def is_given_away(kind: AnswerKind, answer: str, question: str) -> bool:
     """Whether the answer stands in the question itself."""
     if kind == "chart":

@@ -60,6 +60,11 @@ QUESTION: dict[str, object] = {
     "history": [{"edit": "added cites", "question": "x", "candidates": 3}, {"edit": "added keyword", "question": "y", "candidates": 1}],
     "method": "graph_composed",
 }
+CRITERIA: list[dict[str, object]] = [
+    {"dimension": "answer", "description": "It is right.", "weight": 40, "method": "derived"},
+    {"dimension": "planning", "description": "It was taken apart.", "weight": 30, "method": "derived"},
+    {"dimension": "grounding", "description": "It was looked up.", "weight": 30, "method": "derived"},
+]
 FACT = f"fact-{'0' * 32}"
 ATTENDED = f"fact-{'1' * 32}"
 ENTITY = f"entity-{'0' * 32}"
@@ -412,6 +417,13 @@ def _subgraphs() -> dict[str, pl.DataFrame]:
             ],
         ),
         "questions": frame_of("questions", [QUESTION]),
+        "rubrics": frame_of(
+            "rubrics",
+            [
+                {"subgraph_batch": "train-00", "split": "train", "question_id": QUESTION["question_id"], "n": n, **criterion}
+                for n, criterion in enumerate(CRITERIA)
+            ],
+        ),
         "question_batches": frame_of(
             "question_batches", [{"subgraph_batch": "train-00", "split": "train", "subgraphs": 1, "wanted": 1, "made": 1}]
         ),

@@ -148,6 +148,7 @@ from scholarlake.lake.contracts.training import (
     PART_KINDS,
     QUESTION_BATCHES,
     QUESTIONS,
+    RUBRICS,
     SPLITS,
     SUBGRAPH_BATCHES,
     SUBGRAPHS,
@@ -240,6 +241,7 @@ __all__ = [
     "RELEASE_CHANGE_COUNTS",
     "REVIEWS",
     "ROLES",
+    "RUBRICS",
     "SENTENCES",
     "SPLITS",
     "STATUSES",
@@ -328,6 +330,7 @@ TABLES: dict[str, Table] = {
         REGISTRY_DEPENDENCIES,
         REGISTRY_EVENTS,
         KEPT_VIEWS,
+        RUBRICS,
     )
 }
 

@@ -146,3 +146,29 @@ QUESTION_BATCHES = Table(
         "code_version": CODE_VERSION,
     },
 )
+
+DIMENSIONS = ("answer", "planning", "grounding")
+
+RUBRICS = Table(
+    name="rubrics",
+    about="What a rollout that answers a question is judged by: atomic criteria whose weights sum to 100 for every question.",
+    key=("question_id", "n"),
+    partition_by="subgraph_batch",
+    provenance=("code_version",),
+    shown="description",
+    columns={
+        "subgraph_batch": batch_column(),
+        "split": _SPLIT,
+        "question_id": Column(Text, "the question", pattern=QUESTION_ID),
+        "n": Column(pl.Int64(), "place of the criterion in the rubric, from 0", minimum=0),
+        "dimension": Column(
+            Text,
+            "answer: it is right; planning: the question was taken apart; grounding: what is said rests on what tools returned",
+            values=DIMENSIONS,
+        ),
+        "description": Column(Text, "what is to hold of a rollout, judged by itself", pattern=ID),
+        "weight": Column(pl.Int64(), "its share of 100", minimum=1, maximum=100),
+        "method": Column(Text, "what made it", values=("derived",)),
+        "code_version": CODE_VERSION,
+    },
+)
