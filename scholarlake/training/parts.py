@@ -31,7 +31,7 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 #: How to come from the paper that a part names to those that the part is true of.
-_WAYS: dict[str, tuple[Way, ...]] = {
+WAYS: dict[str, tuple[Way, ...]] = {
     "cites": ("citations",),
     "cited_by": ("references",),
     "cites_one_citing": ("citations", "citations"),
@@ -59,14 +59,14 @@ class Part:
     @property
     def hops(self) -> int:
         """Citations between the paper that it names and the one asked about; 0 where it names none."""
-        return len(_WAYS.get(self.kind, ()))
+        return len(WAYS.get(self.kind, ()))
 
 
 def satisfying(corpus: Corpus, part: Part) -> Nodes | None:
     """The papers of the whole corpus that a part is true of, ascending. None where it would take too long to tell."""
     if part.paper is None:
         return _having(corpus, part)
-    ways = _WAYS[part.kind]
+    ways = WAYS[part.kind]
     named = corpus.nodes([part.paper])
     found = corpus.graph.reached(named, ways[0], MOST_FOLLOWED)
     if found is None or len(ways) == 1:
