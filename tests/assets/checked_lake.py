@@ -379,8 +379,15 @@ def _organization(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
         ),
         "unclassified_facts": frame_of(
             "unclassified_facts",
-            [{**of, "fact_id": REMARK, "paper_id": "p4", "dimension": "kind of text", "taxonomy": TAXONOMY.version, "reason": "no_entity"}],
             [
+                {
+                    **of,
+                    "fact_id": REMARK,
+                    "paper_id": "p4",
+                    "dimension": "kind of text",
+                    "taxonomy": TAXONOMY.version,
+                    "reason": "no_entity",
+                },
                 {
                     **of,
                     "fact_id": ATTENDED,
@@ -388,7 +395,7 @@ def _organization(shard: dict[str, str]) -> dict[str, pl.DataFrame]:
                     "dimension": "kind of text",
                     "taxonomy": TAXONOMY.version,
                     "reason": "no_category",
-                }
+                },
             ],
         ),
         "taxonomy_proposals": frame_of(
