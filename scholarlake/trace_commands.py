@@ -41,7 +41,7 @@ def trace(
     if target is not None and target.suffix.lower() not in _PAGES:
         raise SourceError(f"{target} is no .html; name one")
     with scholarlake.open(lake_path(lake), release=release) as reader:
-        tracer = Tracer(reader)
+        tracer = Tracer(reader, many=every is not None)
         if id is not None:
             found = tracer.trace(id, version)
             if target is not None:

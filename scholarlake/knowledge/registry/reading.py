@@ -92,6 +92,11 @@ class Registry:
         """The registry of a release, and over it what tasks have made since, readable at once."""
         return cls(lambda name: _overlaid(reader, name))
 
+    def held(self) -> Registry:
+        """The same with its tables in memory: for who asks for a great part of them."""
+        frames = {name: self._scan(name).collect() for name in ("registry", "registry_dependencies", "registry_events")}
+        return Registry(lambda name: frames[name].lazy())
+
     def rows(self) -> pl.LazyFrame:
         """Every version of every object."""
         return self._scan("registry")

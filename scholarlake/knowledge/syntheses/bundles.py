@@ -127,8 +127,8 @@ def _of_member(material: Material, assigned: Sequence[Assigned], most: int) -> I
         about = [material.facts[fact] for fact in material.subjects.get(subject.subject_id, ())]
         # What restricts it may be said of more than it.
         about += [one for fact in material.mentions.get(subject.subject_id, ()) if (one := material.facts[fact]).type == "limitation"]
-    else:
-        about = [one for one in material.facts.values() if one.paper == subject.subject_id]
+    else:  # whatever else a paper states is not why it belongs here
+        about = [one for one in material.facts.values() if one.paper == subject.subject_id and one.type == "limitation"]
     every = list({one.id: one for one in [*in_order(basis), *in_order(about)]}.values())
     told = [one for one in every if one.type in _SAID][:1] + _of_different_works(material, (one for one in every if one.type in _FOUND))
     yield from (Item(one, "supporting", f"what is said of {subject.subject}", subject.subject) for one in told[:most])

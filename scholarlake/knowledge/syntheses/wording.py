@@ -15,6 +15,7 @@ from scholarlake.knowledge.syntheses.objects import Basis, Claim, Proposal
 METHOD = "rules"
 _CONDITIONS = 12  # that the scope of an account lists
 _LONGEST = 400  # characters of a statement that is quoted whole
+_TITLE = 90  # and of a title
 
 
 def proposal_of(bundle: Bundle, collection: str) -> Proposal:
@@ -56,20 +57,17 @@ def conditions_of(items: Iterable[Item]) -> tuple[Context, ...]:
 
 
 def _family(bundle: Bundle) -> list[Claim]:
-    subjects = list(dict.fromkeys(one.subject for one in bundle.assigned))
-    declared = [one.subject for one in bundle.assigned if one.inference == "declared"]
-    said = f"By {bundle.dimension}, {_listed(subjects)} {_is(subjects)} counted among {bundle.about}"
-    if declared and len(set(declared)) < len(subjects):
-        said += f", {_listed(list(dict.fromkeys(declared)))} by the word of the authors"
+    names = {one.subject: _named(one) for one in bundle.assigned}
+    declared = list(dict.fromkeys(names[one.subject] for one in bundle.assigned if one.inference == "declared"))
+    said = f"By {bundle.dimension}, {_listed(list(names.values()))} {'is' if len(names) == 1 else 'are'} counted among {bundle.about}"
+    if declared and len(declared) < len(names):
+        said += f", {_listed(declared)} by the word of the authors"
     claims = [Claim(f"{said}.", tuple(one.id for one in bundle.assigned))]
+    papers = {one.subject for one in bundle.assigned if one.subject_kind == "paper"}
     for item in bundle.items:
-        beside = [one.id for one in bundle.assigned if one.subject == item.about] if item.role == "supporting" else []
-        lead = (
-            f"Of {item.about}, a limitation is stated"
-            if item.role == "limiting"
-            else _LEADS.get(item.fact.type, "Of {}, it is stated").format(item.about)
-        )
-        claims.append(_quoting(lead, item, beside))
+        lead = "a limitation is stated" if item.role == "limiting" else _LEADS.get(item.fact.type, "it is stated")
+        beside = [one.id for one in bundle.assigned if item.role == "supporting" and item.fact.id in one.basis]
+        claims.append(_quoting(f"{'In' if item.about in papers else 'Of'} {names.get(item.about, item.about)}, {lead}", item, beside))
     found = [item for item in bundle.items if item.role == "supporting" and item.fact.context]
     if len({item.fact.conditions for item in found}) > 1:
         text = "These results hold under conditions that are not the same, and are not one guarantee."
@@ -77,12 +75,17 @@ def _family(bundle: Bundle) -> list[Claim]:
     return claims
 
 
+def _named(one: Assigned) -> str:
+    """What an assignment is of: a thing by its name, a paper by its title."""
+    return one.subject if one.subject_kind == "entity" else f"“{_cut(one.subject, _TITLE)}”"
+
+
 _LEADS = {
-    "definition": "Of {}, it is said",
-    "method_description": "Of {}, it is said",
-    "dataset": "Of {}, it is said",
-    "theoretical_result": "Of {}, it is derived",
-    "finding": "Of {}, it is found",
+    "definition": "it is said",
+    "method_description": "it is said",
+    "dataset": "it is said",
+    "theoretical_result": "it is derived",
+    "finding": "it is found",
 }
 
 
@@ -138,19 +141,15 @@ def _conditions(context: Sequence[Context]) -> str:
     return "; ".join(f"{entry.kind}: {_cut(entry.text)}" for entry in context)
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, longest: int = _LONGEST) -> str:
     plain = " ".join(text.split())
-    if len(plain) <= _LONGEST:
+    if len(plain) <= longest:
         return plain
-    return plain[:_LONGEST].rsplit(" ", 1)[0] + " …"
+    return plain[:longest].rsplit(" ", 1)[0] + " …"
 
 
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _is(names: Sequence[str] | Sequence[Assigned]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 _CLAIMS = {

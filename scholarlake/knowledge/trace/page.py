@@ -95,7 +95,8 @@ def _judgement(node: Node) -> str:
     content = node.object.content
     if node.object.kind == "assignment":
         said = f"{_text(content['subject'])} → <b>{_text(content['category_id'])}</b>"
-        more = f"{_text(content['rationale'])} {_text(content['inference'].capitalize())}, {_text(content['certainty'])}."
+        rationale = str(content["rationale"]).rstrip(".")
+        more = f"{_text(rationale[:1].upper() + rationale[1:])}; {_text(content['inference'])}, {_text(content['certainty'])}."
     else:
         payload = ", ".join(f"{_text(one['name'])}: {_text(one['value'])}" for one in content["payload"])
         said = (

@@ -18,6 +18,8 @@ from scholarlake.knowledge.registry.reading import Event, Registry, Version
 from scholarlake.lake import releases
 
 AROUND = 1  # sentences before and behind one that is cited
+#: Place of a sentence in its paper → its text and the headings above it.
+Texts = dict[int, tuple[str, tuple[str, ...]]]
 _OLDER = 10  # releases that are looked into for sentences that are others by now
 
 
@@ -77,13 +79,17 @@ class Trace:
 
 
 class Tracer:
-    """Traces objects of a release and what tasks made since. Its look at papers and sentences is kept from one trace to the next."""
+    """Traces objects of a release and what tasks made since. Its look at papers and sentences is kept from one trace to the next.
 
-    def __init__(self, reader: ReleaseReader) -> None:
+    many: whether much of the registry will be traced, which is then held in memory.
+    """
+
+    def __init__(self, reader: ReleaseReader, *, many: bool = False) -> None:
         self._reader = reader
-        self._registry = Registry.over(reader)
+        self._registry = Registry.over(reader).held() if many else Registry.over(reader)
+        self._objects: dict[str, Version] = {}
         self._sources: dict[str, Source] = {}
-        self._texts: dict[str, dict[int, tuple[str, tuple[str, ...]]]] = {}
+        self._texts: dict[str, Texts] = {}
 
     def trace(self, id: str, version: int | None = None) -> Trace:
         """By the id of an object, or of an asset: in the version that is meant, or a given one. Raises NotFound where no such object, or
@@ -91,8 +97,9 @@ class Tracer:
         found = self._registry.find(id)
         if version is not None:
             found = self._registry.version(found.asset_id, version)
+        self._gather([found])
         node = self._node(found, None, None, {})
-        studies = tuple(self._source(paper) for paper in found.content.get("studies", ()))
+        studies = tuple(self._sources[paper] for paper in found.content.get("studies") or ())
         history, events = self._registry.history(found.asset_id), self._registry.events(found.asset_id)
         return Trace(node, tuple(history), tuple(events), studies, self._reader.release.name)
 
@@ -116,8 +123,8 @@ class Tracer:
             (entry["object_id"], entry["role"], entry["why"]) if isinstance(entry, Mapping) else (entry, "evidence", None)
             for entry in content.get("basis") or ()
         ]
-        objects = self._registry.objects([id for id, *_ in named])
-        basis = tuple(self._node(objects[id], of, because, below) for id, of, because in named if id in objects and id not in below)
+        there = ((self._objects[id], of, because) for id, of, because in named if id in self._objects and id not in below)
+        basis = tuple(self._node(*entry, below) for entry in there)
         return Node(one, role, why, self._since(one), basis=basis)
 
     def _since(self, one: Version) -> str | None:
@@ -125,51 +132,69 @@ class Tracer:
             return None
         return f"{one.status.replace('_', ' ')} since {one.changed_at:%Y-%m-%d}: {one.reason}"
 
+    def _gather(self, level: list[Version]) -> None:
+        """Look up all that some objects rest on, level by level, and what papers say of it: each once."""
+        papers: set[str] = set()
+        while level:
+            self._objects.update({one.object_id: one for one in level})
+            papers.update(one.content["paper_id"] for one in level if one.kind == "fact")
+            papers.update(paper for one in level for paper in one.content.get("studies") or ())
+            named = {
+                entry["object_id"] if isinstance(entry, Mapping) else entry for one in level for entry in one.content.get("basis") or ()
+            }
+            level = list(self._registry.objects(sorted(named - self._objects.keys())).values())
+        self._look_up(papers)
+
     # -- papers --------------------------------------------------------------------------------------------------------
+
+    def _look_up(self, papers: set[str]) -> None:
+        if new := sorted(papers - self._sources.keys()):
+            self._texts |= _texts(self._reader, new)
+            self._sources |= _sources(self._reader, new)
 
     def _evidence(self, content: Mapping[str, Any]) -> tuple[Source, tuple[Passage, ...], str | None]:
         """The paper of a fact and what it says around the sentences that are cited, as they were when the fact was read off them."""
         paper = content["paper_id"]
         wanted = [int(id.rsplit(":", 1)[1]) for id in content["evidence"]]
-        source = self._source(paper)
-        if self._fits(texts := self._sentences(paper), wanted, content["evidence_hash"]):
+        source, texts = self._sources[paper], self._texts.get(paper, {})
+        if _fits(texts, wanted, content["evidence_hash"]):
             return source, _passages(paper, texts, wanted), None
-        for name in reversed(releases.names(self._reader.lake)[-_OLDER:]):
-            texts = self._read(paper, name)
-            if self._fits(texts, wanted, content["evidence_hash"]):
+        lake = self._reader.lake
+        for name in reversed(releases.names(lake)[-_OLDER:]):
+            texts = _texts(ReleaseReader(lake, releases.load(lake, name)), [paper]).get(paper, {})
+            if _fits(texts, wanted, content["evidence_hash"]):
                 return source, _passages(paper, texts, wanted), f"as release {name} has it; the paper says otherwise by now"
         return source, (), "the sentences that it was read off are not in any release that is kept"
 
-    def _fits(self, texts: Mapping[int, tuple[str, tuple[str, ...]]], wanted: Iterable[int], digest: str) -> bool:
-        places = list(wanted)
-        return all(n in texts for n in places) and evidence_hash(texts[n][0] for n in places) == digest
 
-    def _sentences(self, paper: str) -> dict[int, tuple[str, tuple[str, ...]]]:
-        if paper not in self._texts:
-            self._texts[paper] = self._read(paper, None)
-        return self._texts[paper]
-
-    def _read(self, paper: str, release: str | None) -> dict[int, tuple[str, tuple[str, ...]]]:
-        reader = self._reader if release is None else ReleaseReader(self._reader.lake, releases.load(self._reader.lake, release))
-        mine = (pl.col("shard") == reader.lake.shard_of(paper)) & (pl.col("paper_id") == paper)
-        rows = reader.table("sentences").filter(mine).select("n", "text", "sections").collect()
-        return {n: (text, tuple(sections)) for n, text, sections in rows.iter_rows()}
-
-    def _source(self, paper: str) -> Source:
-        if paper not in self._sources:
-            mine = (pl.col("shard") == self._reader.lake.shard_of(paper)) & (pl.col("paper_id") == paper)
-            columns = ["title", "year", "version_of", "withdrawn"]
-            rows = self._reader.table("papers").filter(mine).select(columns).collect()
-            if rows.is_empty():
-                self._sources[paper] = Source(paper, None, None, ("not in this release",))
-            else:
-                title, year, version_of, withdrawn = rows.row(0)
-                notes = (f"a version of {version_of}",) if version_of else ()
-                self._sources[paper] = Source(paper, title, year, (*notes, *(("withdrawn",) if withdrawn else ())))
-        return self._sources[paper]
+def _of_papers(reader: ReleaseReader, table: str, papers: list[str], *columns: str) -> pl.DataFrame:
+    shards = sorted({reader.lake.shard_of(paper) for paper in papers})
+    mine = pl.col("shard").is_in(shards) & pl.col("paper_id").is_in(papers)
+    return reader.table(table).filter(mine).select("paper_id", *columns).collect()
 
 
-def _passages(paper: str, texts: Mapping[int, tuple[str, tuple[str, ...]]], cited: Iterable[int]) -> tuple[Passage, ...]:
+def _texts(reader: ReleaseReader, papers: list[str]) -> dict[str, Texts]:
+    found: dict[str, Texts] = {}
+    for paper, n, text, sections in _of_papers(reader, "sentences", papers, "n", "text", "sections").iter_rows():
+        found.setdefault(paper, {})[n] = (text, tuple(sections))
+    return found
+
+
+def _sources(reader: ReleaseReader, papers: list[str]) -> dict[str, Source]:
+    found = {paper: Source(paper, None, None, ("not in this release",)) for paper in papers}
+    rows = _of_papers(reader, "papers", papers, "title", "year", "version_of", "withdrawn")
+    for paper, title, year, version_of, withdrawn in rows.iter_rows():
+        notes = (*((f"a version of {version_of}",) if version_of else ()), *(("withdrawn",) if withdrawn else ()))
+        found[paper] = Source(paper, title, year, notes)
+    return found
+
+
+def _fits(texts: Texts, wanted: list[int], digest: str) -> bool:
+    """Whether these are the sentences that a fact was read off."""
+    return all(n in texts for n in wanted) and evidence_hash(texts[n][0] for n in wanted) == digest
+
+
+def _passages(paper: str, texts: Texts, cited: Iterable[int]) -> tuple[Passage, ...]:
     """Cited sentences with those around them in the same section, run together where they touch."""
     wanted = set(cited)
     shown: set[int] = set()
