@@ -9,20 +9,22 @@ cost one step's overhead. What does not belong here: what is checked.
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import polars as pl
 from dagster import AssetKey
 
 from assets.partitions import partitions_of
 from assets.stage import plain
-from checks.suites import claims_of, verdict
+from checks.suites import claims_of, touched, verdict
 from resources.lake import LakeResource
 from scholarlake.errors import IndexDamaged, ScholarLakeError
-from scholarlake.lake import receipts
+from scholarlake.lake import delta, receipts
 from scholarlake.lake.artifacts import open_artifact
+from scholarlake.lake.expectations import read
 from scholarlake.lake.findings import Finding
 from scholarlake.lake.home import Lake
 from scholarlake.lake.locks import at_work
@@ -82,18 +84,32 @@ class Check:
 
 def contract_check(table: str) -> Check:
     """The suite that is derived from the table's contract."""
+    name = f"{table}_contract"
 
     def find(subject: Subject) -> Finding:
         partitioned = STAGES[subject.asset].partitions is not None
-        return verdict(subject.lake, table, subject.partition if partitioned else None, _passed_at(subject, table)).finding()
+        return verdict(subject.lake, table, subject.partition if partitioned else None, _passed_at(subject, name, table)).finding()
 
     about = f"Every row of `{table}` fits the contract: columns, types, completeness, key, ranges, values, patterns."
-    return Check(f"{table}_contract", about, find, table=table)
+    return Check(name, about, find, table=table)
 
 
-def _passed_at(subject: Subject, table: str) -> int | None:
-    """The version of a table at which its rows had last passed the suite as it is now; None where they had not."""
-    known = receipts.checks(subject.lake, subject.asset, subject.partition).get(f"{table}_contract")
+def row_check(name: str, about: str, table: str, claim: Callable[[Lake, pl.LazyFrame], Finding]) -> Check:
+    """A claim about rows of an unpartitioned asset's table that share their first key, and nothing else: where the table had passed, it is
+    put to those alone that came or changed since, with all that share a key with them. The finding counts the whole table."""
+
+    def find(subject: Subject) -> Finding:
+        passed_at = _passed_at(subject, name, table)
+        rows = None if passed_at is None else touched(subject.lake, table, passed_at)
+        found = claim(subject.lake, read(subject.lake, table) if rows is None else rows)
+        return found if rows is None else replace(found, counted=delta.count(subject.lake, table))
+
+    return Check(name, about, find, table=table)
+
+
+def _passed_at(subject: Subject, check: str, table: str) -> int | None:
+    """The version of a table at which its rows had last passed a check as it is now; None where they had not."""
+    known = receipts.checks(subject.lake, subject.asset, subject.partition).get(check)
     return known.looked_at.get(table) if known and known.passed and known.claims == claims_of(table) else None
 
 

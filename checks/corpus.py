@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from checks.check import Check, contract_check
+from checks.check import Check, contract_check, row_check
 from scholarlake.corpus import invariants
 from scholarlake.sources.invariants import no_line_of_a_gone_part
 
@@ -81,8 +81,8 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "citations": (
         contract_check("citations"),
         Check("no_dangling_edge", "Both ends of every citation are papers.", lambda subject: invariants.no_dangling_edge(subject.lake)),
-        Check("no_self_edge", "No paper cites itself.", lambda subject: invariants.no_self_edge(subject.lake)),
-        Check("no_repeated_edge", "Every citation is there once.", lambda subject: invariants.no_repeated_edge(subject.lake)),
+        row_check("no_self_edge", "No paper cites itself.", "citations", invariants.no_self_edge),
+        row_check("no_repeated_edge", "Every citation is there once.", "citations", invariants.no_repeated_edge),
     ),
     "degrees": (
         contract_check("degrees"),

@@ -42,16 +42,25 @@ def verdict(lake: Lake, name: str, partition: str | None = None, passed_at: int 
     """
     frame = read(lake, name, partition)
     rows = rows_of(frame)
-    fed = None if passed_at is None or not rows else changed_since(lake, name, partition, passed_at)
-    if fed is not None and fed.height <= FEW * rows:
-        key = table(name).key[0]
-        touched = frame.filter(pl.col(key).is_in(fed[key].unique().implode())) if fed.height else frame.clear()
-        said = evaluate(touched, table(name), partition)
+    few = None if passed_at is None or not rows else touched(lake, name, passed_at, partition)
+    if few is not None:
+        said = evaluate(few, table(name), partition)
         return replace(said, rows=rows, looked_at=said.rows)
     # An empty one has nothing to put to Great Expectations but its columns, and most shards have no failures to list.
     if name in IN_POLARS or not 0 < rows <= WHOLE:
         return evaluate(frame, table(name), partition)
     return validated(frame, name, partition)
+
+
+def touched(lake: Lake, name: str, version: int, partition: str | None = None) -> pl.LazyFrame | None:
+    """The rows of a table, or of a partition, that came or changed since a version, with all that have the first column of their key in
+    common with one. None where they are more than FEW of them, or nothing tells which they are."""
+    fed = changed_since(lake, name, partition, version)
+    frame = read(lake, name, partition)
+    if fed is None or fed.height > FEW * rows_of(frame):
+        return None
+    key = table(name).key[0]
+    return frame.filter(pl.col(key).is_in(fed[key].unique().implode())) if fed.height else frame.clear()
 
 
 def claims_of(name: str) -> str:

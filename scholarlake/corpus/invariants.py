@@ -232,15 +232,15 @@ def no_dangling_edge(lake: Lake) -> Finding:
     return from_offenders("no_dangling_edge", "both ends of every citation are papers", rows_of(edges), offenders)
 
 
-def no_self_edge(lake: Lake) -> Finding:
-    """No paper cites itself, under whatever record id."""
-    edges = lake.scan("citations")
+def no_self_edge(lake: Lake, edges: pl.LazyFrame | None = None) -> Finding:
+    """No paper cites itself, under whatever record id. edges: those to look at, if not all."""
+    edges = lake.scan("citations") if edges is None else edges
     return from_offenders("no_self_edge", "no paper cites itself", rows_of(edges), edges.filter(pl.col("citing_id") == pl.col("cited_id")))
 
 
-def no_repeated_edge(lake: Lake) -> Finding:
-    """A paper cites another once."""
-    edges = lake.scan("citations")
+def no_repeated_edge(lake: Lake, edges: pl.LazyFrame | None = None) -> Finding:
+    """A paper cites another once. edges: those to look at, if not all."""
+    edges = lake.scan("citations") if edges is None else edges
     offenders = edges.group_by("citing_id", "cited_id").len("times").filter(pl.col("times") > 1)
     return from_offenders("no_repeated_edge", "every citation is there once", rows_of(edges), offenders)
 

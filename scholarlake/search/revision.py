@@ -191,7 +191,7 @@ def _ranked(connection: sqlite3.Connection, narrow: pl.DataFrame, before: Mappin
     return pl.DataFrame({"paper_id": list(placed), "rank": list(placed.values())}, schema={"paper_id": pl.String, "rank": pl.Int64})
 
 
-_FROM = "SELECT rank, in_degree, year, paper_id FROM paper WHERE rank > ?1 AND rank < ?2 AND"
+_FROM = "SELECT rank, in_degree, year, paper_id FROM paper WHERE"
 _SortKey = tuple[int, bool, int, str]
 
 
@@ -206,8 +206,9 @@ def _neighbours(connection: sqlite3.Connection, key: _SortKey, held: list[tuple[
     low, high = 0, int(connection.execute("SELECT coalesce(max(rank), 0) FROM paper").fetchone()[0]) + 1
     end = high
     while True:
-        middle = connection.execute(f"{_FROM} rank >= (?1 + ?2) / 2 ORDER BY rank", (low, high)).fetchone()
-        middle = middle or connection.execute(f"{_FROM} true ORDER BY rank DESC", (low, high)).fetchone()
+        half = (low + high + 1) // 2
+        middle = connection.execute(f"{_FROM} rank >= ? AND rank < ? ORDER BY rank LIMIT 1", (half, high)).fetchone()
+        middle = middle or connection.execute(f"{_FROM} rank > ? AND rank < ? ORDER BY rank DESC LIMIT 1", (low, half)).fetchone()
         if middle is None:
             break
         if _sort_key(*middle[1:]) < key:
