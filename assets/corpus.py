@@ -49,6 +49,7 @@ def identities(step: Step) -> Made:
             **_changes(report),
         },
         pictures={"rules": lambda: pictures.identity_rules(report.rules)},
+        changed=report.changed,
     )
 
 
@@ -69,6 +70,7 @@ def papers(step: Step) -> Made:
             **_changes(report),
         },
         pictures={"papers_by_year": lambda: _years(step.lake, step.key)},
+        changed=report.changed,
     )
 
 
@@ -88,6 +90,7 @@ def citations(step: Step) -> Made:
             **_changes(report),
         },
         pictures={"citations_by_shard": _by_shard(report.content_versions, "citations")},
+        changed=report.changed,
     )
 
 
@@ -107,6 +110,7 @@ def degrees(step: Step) -> Made:
             **_changes(report),
         },
         pictures={"degree_distribution": lambda: _degree_distribution(step.lake, core.min_in, core.min_total)},
+        changed=report.changed,
     )
 
 
@@ -129,6 +133,7 @@ def _core(report: TableReport, table: str) -> Made:
         tables={table: report.version},
         facts=_changes(report),
         pictures={f"{table}_by_shard": _by_shard(report.content_versions, table)},
+        changed=report.changed,
     )
 
 

@@ -34,6 +34,7 @@ def embeddings(step: Step) -> Made:
             "dimension": report.dimension,
         },
         pictures={"map": lambda: _map(step)},
+        changed=report.embeddings.changed,
     )
 
 

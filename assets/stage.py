@@ -16,7 +16,7 @@ from typing import Any
 import dagster as dg
 from dagster import AssetKey
 
-from assets import runs
+from assets import gallery, runs
 from assets.partitions import partitions_of
 from resources.lake import LakeResource
 from resources.pipes import reporting_by_pipes
@@ -39,8 +39,6 @@ _POOLS = {
     "embeddings": "embedding",
 }  # what bounds itself by cores or by an endpoint runs one at a time
 
-
-Png = bytes
 
 #: Who else wants to see how far the step of this process has come: the command line, which has no log to look at.
 WATCHER: ContextVar[Callable[[int, int | None, str], object] | None] = ContextVar("watcher", default=None)
@@ -73,7 +71,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Made:
-    """What a stage's function made. facts are plain counts; pictures are drawn only once the receipt is written."""
+    """What a stage's function made. facts are plain counts; pictures are drawn only once the receipt is written, and, where it is known how
+    many rows changed, only if enough did."""
 
     data_version: str
     rows: int
@@ -81,8 +80,9 @@ class Made:
     bytes: int = 0
     artifact: Artifact | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
-    pictures: Mapping[str, Callable[[], Png]] = field(default_factory=dict)
+    pictures: Mapping[str, Callable[[], gallery.Png]] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
+    changed: int | None = None
 
 
 Maker = Callable[[Step], Made]
@@ -185,7 +185,7 @@ def _run(context: dg.AssetExecutionContext, resource: LakeResource, stage: Stage
     )
     return dg.MaterializeResult(
         data_version=dg.DataVersion(made.data_version),
-        metadata={"because": because, **_metadata(lake, stage, partition, made, time.monotonic() - started)},
+        metadata={"because": because, **_metadata(lake, stage, partition, made, code_version, time.monotonic() - started)},
     )
 
 
@@ -226,7 +226,7 @@ def _column_lineage(stage: Stage) -> dg.TableColumnLineage | None:
     return dg.TableColumnLineage(known) if known else None
 
 
-def _metadata(lake: Lake, stage: Stage, partition: str | None, made: Made, seconds: float) -> dict[str, Any]:
+def _metadata(lake: Lake, stage: Stage, partition: str | None, made: Made, code_version: str, seconds: float) -> dict[str, Any]:
     known: dict[str, Any] = {
         ("dagster/partition_row_count" if stage.partitions else "dagster/row_count"): made.rows,
         "seconds": round(seconds, 2),
@@ -241,7 +241,8 @@ def _metadata(lake: Lake, stage: Stage, partition: str | None, made: Made, secon
             known[f"delta_version_{name}"] = version
     known.update({name: _shown(value) for name, value in plain(made.facts).items()})
     known.update({name: dg.MetadataValue.md(text) for name, text in made.texts.items()})
-    known.update({name: picture(draw()) for name, draw in made.pictures.items()})
+    shown = gallery.drawn(lake, stage.name, partition, code_version, made.pictures, made.rows, made.changed)
+    known.update({name: picture(png) for name, png in shown.items()})
     return known
 
 

@@ -22,10 +22,10 @@ from assets.stage import plain
 from checks.suites import claims_of, touched, verdict
 from resources.lake import LakeResource
 from scholarlake.errors import IndexDamaged, ScholarLakeError
-from scholarlake.lake import delta, receipts
+from scholarlake.lake import receipts
 from scholarlake.lake.artifacts import open_artifact
 from scholarlake.lake.expectations import read
-from scholarlake.lake.findings import Finding
+from scholarlake.lake.findings import Finding, rows_of
 from scholarlake.lake.home import Lake
 from scholarlake.lake.locks import at_work
 from scholarlake.lake.stages import STAGES, Settings
@@ -94,15 +94,15 @@ def contract_check(table: str) -> Check:
     return Check(name, about, find, table=table)
 
 
-def row_check(name: str, about: str, table: str, claim: Callable[[Lake, pl.LazyFrame], Finding]) -> Check:
-    """A claim about rows of an unpartitioned asset's table that share their first key, and nothing else: where the table had passed, it is
-    put to those alone that came or changed since, with all that share a key with them. The finding counts the whole table."""
+def row_check(name: str, about: str, table: str, claim: Callable[[Subject, pl.LazyFrame | None], Finding]) -> Check:
+    """A claim about rows of a table, or of a partition of it, that share their first key, and nothing else: where it had passed, it is put
+    to those alone that came or changed since, with all that share a key with them. The finding counts all rows."""
 
     def find(subject: Subject) -> Finding:
         passed_at = _passed_at(subject, name, table)
-        rows = None if passed_at is None else touched(subject.lake, table, passed_at)
-        found = claim(subject.lake, read(subject.lake, table) if rows is None else rows)
-        return found if rows is None else replace(found, counted=delta.count(subject.lake, table))
+        rows = None if passed_at is None else touched(subject.lake, table, passed_at, subject.partition)
+        found = claim(subject, rows)
+        return found if rows is None else replace(found, counted=rows_of(read(subject.lake, table, subject.partition)))
 
     return Check(name, about, find, table=table)
 

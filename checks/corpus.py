@@ -81,8 +81,13 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "citations": (
         contract_check("citations"),
         Check("no_dangling_edge", "Both ends of every citation are papers.", lambda subject: invariants.no_dangling_edge(subject.lake)),
-        row_check("no_self_edge", "No paper cites itself.", "citations", invariants.no_self_edge),
-        row_check("no_repeated_edge", "Every citation is there once.", "citations", invariants.no_repeated_edge),
+        row_check("no_self_edge", "No paper cites itself.", "citations", lambda subject, rows: invariants.no_self_edge(subject.lake, rows)),
+        row_check(
+            "no_repeated_edge",
+            "Every citation is there once.",
+            "citations",
+            lambda subject, rows: invariants.no_repeated_edge(subject.lake, rows),
+        ),
     ),
     "degrees": (
         contract_check("degrees"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from checks.check import Check, artifact_check, contract_check
+from checks.check import Check, artifact_check, contract_check, row_check
 from scholarlake.dense import invariants
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
@@ -17,10 +17,11 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
             "embedded + failures = papers.",
             lambda subject: invariants.every_paper_embedded_or_listed(subject.lake, subject.key),
         ),
-        Check(
+        row_check(
             "vectors_are_sound",
             "Vectors are finite, of unit length, and of one dimension.",
-            lambda subject: invariants.vectors_are_sound(subject.lake, subject.key),
+            "embeddings",
+            lambda subject, rows: invariants.vectors_are_sound(subject.lake, subject.key, rows),
         ),
         Check("one_model", "All vectors are of one model.", lambda subject: invariants.one_model(subject.lake, subject.key)),
         Check(

@@ -37,9 +37,11 @@ def every_paper_embedded_or_listed(lake: Lake, shard: str) -> Finding:
     )
 
 
-def vectors_are_sound(lake: Lake, shard: str) -> Finding:
-    """Vectors are finite, of unit length, and of one dimension."""
+def vectors_are_sound(lake: Lake, shard: str, rows: pl.LazyFrame | None = None) -> Finding:
+    """Vectors are finite, of unit length, and of one dimension. rows: those of the shard to look at, where the others had passed."""
     vectors = _of(lake, "embeddings", shard).select("paper_id", "vector")
+    if rows is not None:  # one of those that had passed tells which dimension they have
+        vectors = pl.concat([rows.select("paper_id", "vector"), vectors.head(1)])
     measured = [_measured(rows) for rows in vectors.collect_batches(chunk_size=ROWS_AT_ONCE, engine="streaming") if rows.height]
     nothing = pl.DataFrame(schema={"paper_id": pl.String, "dimension": pl.UInt32, "length": pl.Float32})
     looked_at = pl.concat([nothing, *measured])
@@ -123,11 +125,13 @@ def index_is_of_the_model(lake: Lake, shard: str, folder: Path) -> Finding:
     """The manifest of the index names the model and the dimension that the vectors have: a query of another would find noise."""
     facts = open_artifact(folder, verify=False)["facts"]
     said: dict[str, int | float | str | None] = {"model": str(facts["model"]), "dimension": int(facts["dimension"])}
-    # All vectors of a shard are of one dimension, or `vectors_are_sound` had stopped it: one of each model tells.
-    kinds = _of(lake, "embeddings", shard).group_by("model").agg(pl.len().alias("vectors"), pl.col("faiss_id").min()).collect()
-    one_of_each = _of(lake, "embeddings", shard).filter(pl.col("faiss_id").is_in(kinds["faiss_id"].implode()))
-    dimensions = one_of_each.select("faiss_id", pl.col("vector").list.len().cast(pl.Int64).alias("dimension")).collect()
-    known = kinds.join(dimensions, on="faiss_id", how="left").drop("faiss_id").lazy()
+    kinds = _of(lake, "embeddings", shard).group_by("model").len("vectors").collect()
+    if kinds.height == 1:  # all are of one dimension, or `vectors_are_sound` had stopped it: the first one tells
+        first = _of(lake, "embeddings", shard).select(pl.col("vector").list.len().cast(pl.Int64).alias("dimension")).head(1).collect()
+        known = pl.concat([kinds, first], how="horizontal").lazy()
+    else:
+        dimension = pl.col("vector").list.len().cast(pl.Int64).alias("dimension")
+        known = _of(lake, "embeddings", shard).group_by("model", dimension).len("vectors")
     offenders = known.filter((pl.col("model") != said["model"]) | (pl.col("dimension") != said["dimension"]).fill_null(True))
     claim = f"the manifest of shard {shard} names the model and dimension of its vectors"
     return from_offenders("index_is_of_the_model", claim, rows_of(_of(lake, "embeddings", shard)), offenders, said)

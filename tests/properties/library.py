@@ -149,6 +149,7 @@ def killed_at(moment: int, *, after: bool) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "replace", dying(os.replace))
+        patch.setattr(os, "link", dying(os.link))
         patch.setattr(delta, "_transact", dying(delta._transact))
         patch.setattr(delta, "_merge", dying(delta._merge))
         patch.setattr(Path, "unlink", dead(Path.unlink))

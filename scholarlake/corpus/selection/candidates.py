@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from scholarlake.lake.home import Lake
+from scholarlake.models.protocol import Vectors
 
 Mask = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
@@ -32,6 +33,7 @@ class Candidates:
 
     def __init__(self, lake: Lake) -> None:
         self.lake = lake
+        self.vectors: list[tuple[Numbers, Vectors, str]] | None = None  # those that a search held (`nearest.py`)
 
     @cached_property
     def frame(self) -> pl.DataFrame:

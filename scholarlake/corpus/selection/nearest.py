@@ -21,10 +21,39 @@ BATCH_ROWS = 16_384
 DECIMALS = 6
 """Similarities are compared at so many: the same text embedded in another batch differs beyond them."""
 SLACK = 1e-3
+HELD_BYTES = 768 << 20
+"""Vectors that are held in memory from one search to the next."""
 
 
 def stored_vectors(candidates: Candidates, among: Mask) -> Iterator[tuple[Numbers, Vectors, str]]:
-    """Numbers, vectors and the model's fingerprint of those of some papers that have a vector, some thousands at a time, in any order."""
+    """Numbers, vectors and the model's fingerprint of those of some papers that have a vector, some thousands at a time, in any order.
+
+    As many as HELD_BYTES allow stay in memory with the candidates: several searches read them once.
+    """
+    if candidates.vectors is None:
+        candidates.vectors = _held(candidates)
+    if not candidates.vectors:
+        yield from _read(candidates, among)
+    for numbers, vectors, model in candidates.vectors:
+        wanted = among[numbers]
+        if wanted.all():
+            yield numbers, vectors, model
+        elif wanted.any():
+            yield numbers[wanted], vectors[wanted], model
+
+
+def _held(candidates: Candidates) -> list[tuple[Numbers, Vectors, str]]:
+    """All vectors, none where they are too many to be held."""
+    held, size = [], 0
+    for lot in _read(candidates, np.ones(len(candidates), dtype=bool)):
+        held.append(lot)
+        size += lot[1].nbytes
+        if size > HELD_BYTES:
+            return []
+    return held
+
+
+def _read(candidates: Candidates, among: Mask) -> Iterator[tuple[Numbers, Vectors, str]]:
     for shard in candidates.lake.shard_keys:
         rows = candidates.lake.scan("embeddings").filter(pl.col("shard") == shard).select("paper_id", "vector", "model")
         wanted = rows.join(candidates.numbers_in(shard, among), on="paper_id", how="inner").select("number", "vector", "model")
