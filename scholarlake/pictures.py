@@ -265,7 +265,7 @@ def facts_by_category(counts: Mapping[str, int]) -> bytes:
 
 
 def collection_graph(edges: Sequence[tuple[str, str, str, int]]) -> bytes:
-    """The commonest relations between research objects as a graph: source, relation, target, how many facts say it."""
+    """Relations as a graph, those to the most related objects: source, relation, target, how many lead there."""
     import networkx as nx
 
     graph = nx.DiGraph()
@@ -284,7 +284,7 @@ def collection_graph(edges: Sequence[tuple[str, str, str, int]]) -> bytes:
     axes.margins(0.12)
     axes.legend(frameon=False, fontsize=7.5, loc="lower left", ncols=min(len(relations), 4) or 1)
     left = f", {len(edges) - _EDGES_SHOWN:,} more" if len(edges) > _EDGES_SHOWN else ""
-    axes.set_title(f"{min(len(edges), _EDGES_SHOWN)} relations between {len(graph)} research objects{left}", loc="left", fontsize=10.5)
+    axes.set_title(f"{min(len(edges), _EDGES_SHOWN)} relations of papers and research objects{left}", loc="left", fontsize=10.5)
     return _png(figure)
 
 

@@ -16,8 +16,6 @@ import yaml
 
 from scholarlake.lake import contracts
 
-FILES = ("entities.yaml", "outcomes.yaml", "relations.yaml")
-
 
 @dataclass(frozen=True)
 class Names:

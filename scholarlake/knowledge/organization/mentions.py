@@ -31,6 +31,7 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _SINGLE = frozenset(("organism", "material"))  # types that one small word can name
 _LEAST_SHARED = 3  # papers that have a single small word as a subject
 _NOTHING_TELLS = ("concept", 0.5)
+_NOT_COMPARED = re.compile(r"(?:rather|other) than\b|instead of\b|unlike\b", re.IGNORECASE)
 _ROLE_OF = {"dataset": "context", "method": "context", "baseline": "baseline"}
 
 
@@ -192,7 +193,8 @@ def _papers_by_key(facts: Sequence[Stated]) -> Counter[str]:
 
 def _of_fact(fact: Stated, papers: Mapping[str, int], known: Mapping[str, str]) -> Iterator[Mention]:
     seen: set[str] = set()
-    texts = [("subject", fact.subject), *((_ROLE_OF[one.kind], one.text) for one in fact.context if one.kind in _ROLE_OF)]
+    texts = [("subject", fact.subject)]
+    texts += [(_ROLE_OF[one.kind], one.text) for one in fact.context if one.kind in _ROLE_OF and not _NOT_COMPARED.match(one.text)]
     texts += [("metric", one.metric) for one in fact.quantities if one.metric]
     texts += [("statement", fact.statement)]
     kinds = {one.text: one.kind for one in fact.context}

@@ -23,7 +23,7 @@ from scholarlake.models.chat_model import ChatModel
 
 @dataclass(frozen=True)
 class RelationsReport:
-    """What was made. edges: the commonest pairs of entities, for a picture: source, relation, target, how many."""
+    """What was made. edges: for a picture, those to the most related first: source, relation, target, how many lead there."""
 
     by_relation: Mapping[str, int]
     by_certainty: Mapping[str, int]
@@ -44,14 +44,14 @@ def build_relations(lake: Lake, collection: str, run: delta.Commit, organizer: C
     rows += _cited(lake, collection, titles, run)
     frame = pl.DataFrame(rows, schema=contracts.RELATIONS.schema)
     written = delta.write_partition(lake, "relations", collection, frame, run)
-    edges = Counter(
-        (str(row["source"]), row["relation"], str(row["target"])) for row in rows if row["source_kind"] == row["target_kind"] == "entity"
-    )
+    linked = [row for row in rows if row["relation"] != "cites"]
+    sources = Counter(row["target_id"] for row in linked)
+    edges = {(str(row["source"]), row["relation"], str(row["target"]), sources[row["target_id"]]) for row in linked}
     return RelationsReport(
         by_relation=_counted(row["relation"] for row in rows),
         by_certainty=_counted(row["certainty"] for row in rows),
         with_numbers=sum(bool(row["payload"]) for row in rows),
-        edges=[(*edge, count) for edge, count in sorted(edges.items(), key=lambda one: (-one[1], one[0]))],
+        edges=sorted(edges, key=lambda one: (-one[3], one[2], one)),
         written=written,
     )
 
