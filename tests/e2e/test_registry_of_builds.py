@@ -21,7 +21,8 @@ from tests.e2e.building import HASHING, delta_versions
 
 TITLES = {"p1": "Sorting lists in place", "p2": "Stable merging of lists", "p3": "Marbles"}
 ABSTRACTS = {
-    "p1": "We propose QuickList, a method that sorts lists of numbers in place. QuickList reached an accuracy of 87.3% on 1,234 lists.",
+    "p1": "We propose QuickList, a method that sorts lists of numbers in place. "
+    "We found that QuickList reached an accuracy of 87.3% on 1,234 lists.",
     "p2": "We show that MergeList sorts a list of numbers in 12 ms. MergeList needs a second list, which limits its use.",
     "p3": "Marbles were sorted by colour in 40 trials. We found that colour mattered in 31 trials.",
 }
@@ -99,16 +100,17 @@ def test_a_changed_sentence_revises_its_fact_and_marks_what_a_task_made_and_writ
     now = {(row["asset_id"], row["version"]): row for row in world.lake.scan("registry").collect().to_dicts()}
     fact_rows = {key for key, row in rows.items() if row["kind"] == "fact"}
     assert {key for key in fact_rows if now[key] != rows[key]} == {(quick, 1)}
-    resting = {one.asset_id for one in registry.dependents(quick)}
-    moved = {asset for (asset, version), row in now.items() if rows.get((asset, version)) != row} - {quick}
-    assert moved <= resting | {asset for one in resting for asset in (link.asset_id for link in registry.dependents(one))} | {task.asset_id}
+    above, level = set(), {quick}
+    while level := {one.asset_id for asset in level for one in registry.dependents(asset)} - above:
+        above |= level
+    assert {asset for (asset, version), row in now.items() if rows.get((asset, version)) != row} <= {quick, *above}
 
     # What it said stays readable, and looking again settles nothing that the new sentence does not say.
     with scholarlake.open(world.folder / "lake") as reader:
         old = Tracer(reader).trace(quick, version=1)
         assert "87.3%" in old.node.passages[0].sentences[-1][1]
     (outcome,) = recheck(world.lake)
-    assert (outcome.settled, outcome.reason) == (False, "87.3% stands in its basis no longer")
+    assert (outcome.settled, outcome.reason) == (False, "87.3 stands in its basis no longer")
     versions = {name: delta.version(world.lake, name) for name in TABLES}
     recheck(world.lake)
     assert world.build(p1=ABSTRACTS["p1"].replace("87.3%", "88.1%")) == []
