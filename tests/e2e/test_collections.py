@@ -85,7 +85,9 @@ def test_a_new_file_is_chosen_alone_and_reported_to_its_shards_alone(copied: Pat
     known = set(before["paper_id"])
     new = next(name for name in sorted(lake.scan("papers").collect()["paper_id"]) if name not in known)
     (copied / "collections" / "mine.yaml").write_text(f"title: Mine\nabout: One paper\nwhere: {{ids: ['{new}']}}\n")
-    assert_only_what_follows(made(build(copied)))
+    outcome = build(copied)
+    assert_only_what_follows(made(outcome))
+    assert [step.partition for step in outcome.ran if step.asset == "knowledge_index"] == ["mine"], "the other indices stay"
     after = lake.scan("collections").collect()
     assert after.filter(collection="mine")["paper_id"].to_list() == [new]
     assert after.filter(pl.col("collection") != "mine").sort("collection", "rank").equals(before.sort("collection", "rank"))
@@ -94,6 +96,21 @@ def test_a_new_file_is_chosen_alone_and_reported_to_its_shards_alone(copied: Pat
     assert set(observed(lake, "collection_members")) == {"computing", "mine", "panorama", "strings"}
     assert "chosen_anew" in str(receipts.read(lake, "collections").facts)  # type: ignore[union-attr]
     assert receipts.read(lake, "collections").facts["chosen_anew"] == ["mine"]  # type: ignore[union-attr]
+
+
+def test_the_layers_of_a_collection_are_read_through_the_release(built: Path) -> None:
+    with scholarlake.open(built / "lake") as reader:
+        assert reader.collections == ("computing", "panorama", "strings")
+        strings = reader.knowledge("strings", chain="e2e", stage="read")
+        assert len(strings.papers) == 40
+        facts = reader.table("facts").filter(pl.col("paper_id").is_in(list(strings.papers))).collect()
+        assert strings.counts["fact"] == facts.height + reader.table("attended_facts").filter(collection="strings").collect().height
+        view = strings.retrieve("string theory", 8, kinds=["fact"])
+        assert len(view) == 8
+        evidence = {name for item in view if item.kind == "fact" for name in item.evidence}
+        assert evidence <= set(strings.expand(view, "evidence").ids)
+        assert {one for claim in strings.synthesize(view).claims for one in claim.cites} <= set(view.ids)
+        assert len(strings.compare(view).rows) == 8
 
 
 def test_a_file_that_is_gone_takes_its_collection_along_and_an_old_release_keeps_it(copied: Path) -> None:

@@ -155,7 +155,8 @@ def _kind_of(item: AnyItem) -> str:
 
 def _about(item: AnyItem, view: View) -> str:
     if isinstance(item, FactItem | SentenceItem) and item.papers:
-        return f", in {_short(view.paper(item.papers[0]).named)}"
+        under = f", {_short(' > '.join(item.sections))}" if isinstance(item, SentenceItem) and item.sections else ""
+        return f", in {_short(view.paper(item.papers[0]).named)}{under}"
     return ""
 
 

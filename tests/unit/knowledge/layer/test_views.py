@@ -131,6 +131,11 @@ def test_text_says_what_a_reader_must_know_to_cite(everything: View) -> None:
     )
 
 
+def test_a_sentence_is_shown_with_the_section_that_it_stands_in() -> None:
+    placed = dataclasses.replace(sentence("It rained."), sections=("Methods", "Weather"))
+    assert View("c", "r0001", (placed,)).text() == "[p1:0] sentence, in p1, Methods > Weather\nIt rained."
+
+
 def test_a_text_tells_of_unusual_standing_and_of_what_a_task_made(everything: View) -> None:
     item = dataclasses.replace(
         everything[SYNTHESIS], standing=Standing("a", 2, "needs_recheck", "a basis moved"), origin=Origin("review-7", "draft")
