@@ -1,14 +1,16 @@
 """The research tools for other people's agents: a server of the Model Context Protocol over one release, read-only.
 
-Tools are those of the toolbox, with its schemas; a tool's error is a result that is marked as one, in JSON, so that the model behind the
-client can mend its call. Papers are resources: `scholarlake://paper/ID`; the release says of itself what it is at `scholarlake://release`.
-What does not belong here: what a tool does (`toolbox`), how the server is started (`mcp_commands`).
+What there is to call and to read is told by an offer (`offer`). An error of what is called is a result that is marked as one, in JSON, so
+that the model behind the client can mend its call. Whoever asks for it is told that a call that takes long is still at work. The release
+says of itself what it is at `scholarlake://release`. What does not belong here: what is called (`toolbox`), and how the server is
+started (`mcp_commands`).
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote, unquote
@@ -21,14 +23,15 @@ from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
+from scholarlake.agent.offer import SCHEME, Offer, Operation, offer_of
 from scholarlake.errors import NotFound, ScholarLakeError
-from scholarlake.toolbox import answers
-from scholarlake.toolbox.dispatch import TOOLS, Tool, Toolbox
+from scholarlake.toolbox.dispatch import Toolbox
 
 LOOPBACK = "127.0.0.1"
 PATH = "/mcp"
-RELEASE = "scholarlake://release"
-PAPER = "scholarlake://paper/"
+RELEASE = f"{SCHEME}release"
+HEARTBEAT_SECONDS = 1.0
+"""How often who asks for it is told that a call is still at work."""
 _JSON = "application/json"
 _NOT_THERE = -32002  # the protocol's code for a resource that is not there
 _GRACE_SECONDS = 2
@@ -42,18 +45,21 @@ _ABOUT = (
 _Context = ServerRequestContext[Any]
 
 
-def server(toolbox: Toolbox) -> Server[Any]:
-    """A server over a toolbox and the release that it reads."""
+def server(toolbox: Toolbox, offer: Offer | None = None) -> Server[Any]:
+    """A server over a toolbox and the release that it reads. offer: what is offered, where that is not all there is."""
     reader = toolbox.reader
+    offered = offer or offer_of(toolbox)
+    operations = {operation.name: operation for operation in offered.operations}
 
     async def list_tools(context: _Context, asked: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
+        return types.ListToolsResult(tools=[_described(operation) for operation in operations.values()])
 
     async def call_tool(context: _Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
-        if asked.name not in TOOLS:
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {asked.name[:80]!r}; there are: {', '.join(TOOLS)}")
-        payload = {"tool_name": asked.name, "tool_args": asked.arguments or {}}
-        answer = await anyio.to_thread.run_sync(toolbox.call, payload)
+        operation = operations.get(asked.name)
+        if operation is None:
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool {asked.name[:80]!r}; there are: {', '.join(operations)}")
+        async with _heartbeat(context, operation.name):
+            answer = await anyio.to_thread.run_sync(operation.call, asked.arguments or {})
         said = answer["result"] if answer["ok"] else {"error": answer["error"]}
         text = types.TextContent(type="text", text=_json(said))
         return types.CallToolResult(content=[text], structured_content=said, is_error=not answer["ok"])
@@ -63,16 +69,14 @@ def server(toolbox: Toolbox) -> Server[Any]:
         return types.ListResourcesResult(resources=[about])
 
     async def list_templates(context: _Context, asked: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
-        paper = types.ResourceTemplate(
-            uri_template=PAPER + "{id}",
-            name="paper",
-            description="All that is known of a paper, by its id or a merged id.",
-            mime_type=_JSON,
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[paper])
+        templates = [
+            types.ResourceTemplate(uri_template=f"{kind.prefix}{{id}}", name=kind.name, description=kind.about, mime_type=_JSON)
+            for kind in offered.resources
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read_resource(context: _Context, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        value = await anyio.to_thread.run_sync(_resource, toolbox, str(asked.uri))
+        value = await anyio.to_thread.run_sync(_resource, toolbox, offered, str(asked.uri))
         contents = types.TextResourceContents(uri=asked.uri, mime_type=_JSON, text=_json(value))
         return types.ReadResourceResult(contents=[contents])
 
@@ -119,34 +123,59 @@ def serve_http(toolbox: Toolbox, port: int, say: Callable[[str], None]) -> None:
         uvicorn.Server(settings).run(sockets=[listening])
 
 
-def paper_uri(paper_id: str) -> str:
-    """The resource of a paper."""
-    return PAPER + quote(paper_id, safe="")
+def uri(name: str, one: str) -> str:
+    """The address of a resource: of the kind `paper`, `facts` or `fact`, by its id."""
+    return f"{SCHEME}{name}/{quote(one, safe='')}"
 
 
-def _resource(toolbox: Toolbox, uri: str) -> dict[str, Any]:
+@asynccontextmanager
+async def _heartbeat(context: _Context, name: str) -> AsyncIterator[None]:
+    """Tell who asks for it that a call has begun, and every while that it is still at work. Progress is in seconds: nobody knows of how
+    many."""
+    began = anyio.current_time()
+    await context.session.report_progress(0.0, message=f"{name} has begun")
+
+    async def tell() -> None:
+        while True:
+            await anyio.sleep(HEARTBEAT_SECONDS)
+            seconds = anyio.current_time() - began
+            await context.session.report_progress(round(seconds, 3), message=f"{name} is at work for {seconds:.0f} s")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(tell)
+        try:
+            yield
+        finally:
+            group.cancel_scope.cancel()
+
+
+def _resource(toolbox: Toolbox, offered: Offer, address: str) -> Mapping[str, Any]:
     """What a resource says. Raises MCPError for one that is not there."""
     reader = toolbox.reader
-    if uri == RELEASE:
+    if address == RELEASE:
         tables = {name: table.rows for name, table in reader.release.tables.items()}
         return {"name": reader.release.name, "created_at": reader.release.created_at, "rows": tables}
-    if not uri.startswith(PAPER):
-        raise MCPError(_NOT_THERE, f"there is no resource {uri[:200]!r}; there are {RELEASE} and {PAPER}ID")
+    kind = next((kind for kind in offered.resources if address.startswith(kind.prefix)), None)
+    if kind is None:
+        known = ", ".join(f"{kind.prefix}ID" for kind in offered.resources)
+        raise MCPError(_NOT_THERE, f"there is no resource {address[:200]!r}; there are {RELEASE}, {known}")
     try:
-        return answers.page(reader.paper(unquote(uri.removeprefix(PAPER)), "id")).to_dict()
+        return kind.read(unquote(address.removeprefix(kind.prefix)))
     except NotFound as fault:
         raise MCPError(_NOT_THERE, str(fault)) from fault
     except ScholarLakeError as fault:
         raise MCPError(types.INTERNAL_ERROR, str(fault)) from fault
 
 
-def _described(tool: Tool) -> types.Tool:
+def _described(operation: Operation) -> types.Tool:
     return types.Tool(
-        name=tool.name,
-        description=tool.about,
-        input_schema=tool.parameters,
-        output_schema=tool.results,
-        annotations=types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False),
+        name=operation.name,
+        description=operation.about,
+        input_schema=dict(operation.parameters),
+        output_schema=dict(operation.results),
+        annotations=types.ToolAnnotations(
+            title=operation.name, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        ),
     )
 
 
