@@ -25,7 +25,7 @@ _IS_A = re.compile(
     r"\s*(?:\([^()]*\)\s*)?(?:(?:is|are|was|were|as|being|becomes?)\s|,\s?(?:which (?:is|are)\s)?)(?:\w+ly\s)?"
     r"(?:an?\s|the\s|one of the\s)?\Z"
 )
-_CALLED = re.compile(r",?\s(?:called|named|termed|dubbed|known as|which we (?:call|name))\s(?:the\s)?[\"'“‘`]*\Z|\s\(\Z")
+_CALLED = re.compile(r",?\s(?:called|named|termed|dubbed|known as|which we (?:call|name))\s(?:the\s)?[\"'“‘`]*\Z")
 _STRENGTH: Mapping[Certainty, int] = {"confirmed": 0, "likely": 1, "uncertain": 2}
 
 
