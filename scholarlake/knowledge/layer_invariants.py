@@ -18,7 +18,6 @@ import polars as pl
 from scholarlake.dense.invariants import LENGTH_TOLERANCE
 from scholarlake.knowledge.layer.contents import IDS, contents
 from scholarlake.knowledge.layer.index import FILE, VECTORS, as_json
-from scholarlake.lake import contracts
 from scholarlake.lake.artifacts import open_artifact
 from scholarlake.lake.findings import Finding, from_offenders, rows_of
 from scholarlake.lake.hashing import text_hash
@@ -133,7 +132,6 @@ def _objects(lake: Lake, collection: str) -> pl.LazyFrame:
     found += [
         lake.scan(table).filter(pl.col("collection") == collection).select(object_id=IDS[kind], kind=pl.lit(kind))
         for table, kind in _OF_COLLECTION.items()
-        if table in contracts.TABLES
     ]
     return pl.concat(found)
 

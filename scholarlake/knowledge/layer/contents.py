@@ -5,13 +5,12 @@ The one place that knows which tables the layers lie in. What does not belong he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from scholarlake.lake import contracts
 from scholarlake.lake.home import Lake
 
 KINDS = ("fact", "assignment", "relation", "entity", "synthesis", "sentence")
@@ -31,7 +30,6 @@ MAX_CHARACTERS = 8_000
 """Of the text that an object is found by."""
 
 Row = Mapping[str, Any]
-Scan = Callable[[str], pl.LazyFrame]
 
 _NOT_SHOWN = {"shard", "code_version", "collection", "content_hash", "evidence_hash"}  # of every row: which is told elsewhere
 
@@ -62,22 +60,18 @@ class Contents:
 
 def contents(lake: Lake, collection: str) -> Contents:
     """All that a collection holds now."""
-
-    def scan(name: str) -> pl.LazyFrame:
-        return lake.scan(name) if name in contracts.TABLES else pl.LazyFrame(schema=_LATER[name].schema)
-
-    members = scan("collections").filter(pl.col("collection") == collection).select("paper_id").collect()["paper_id"].sort()
+    members = lake.scan("collections").filter(pl.col("collection") == collection).select("paper_id").collect()["paper_id"].sort()
     of_papers = pl.col("paper_id").is_in(members.to_list())
     of_collection = pl.col("collection") == collection
 
     def rows(name: str, where: pl.Expr, *order: str) -> list[dict[str, Any]]:
-        kept = [column for column in scan(name).collect_schema().names() if column not in _NOT_SHOWN]
-        return scan(name).filter(where).select(kept).sort(order).collect().to_dicts()
+        kept = [column for column in lake.scan(name).collect_schema().names() if column not in _NOT_SHOWN]
+        return lake.scan(name).filter(where).select(kept).sort(order).collect().to_dicts()
 
     categories = rows("taxonomies", of_collection, "n")
     names = {str(row["category_id"]): row for row in categories}
     mentioned: dict[str, set[str]] = {}
-    for entity, fact in scan("entity_mentions").filter(of_collection).select("entity_id", "fact_id").collect().iter_rows():
+    for entity, fact in lake.scan("entity_mentions").filter(of_collection).select("entity_id", "fact_id").collect().iter_rows():
         mentioned.setdefault(entity, set()).add(fact)
     facts = [*rows("facts", of_papers, "paper_id", "n"), *rows("attended_facts", of_collection, "paper_id", "n", "fact_id")]
     paper_of = {str(row["fact_id"]): str(row["paper_id"]) for row in facts}
@@ -90,21 +84,6 @@ def contents(lake: Lake, collection: str) -> Contents:
         *map(_sentence, rows("sentences", of_papers, "paper_id", "n")),
     ]
     return Contents(tuple(members), tuple(categories), tuple(entries))
-
-
-#: Contracts of layers, by name, that no stage of this lake's version writes.
-_LATER: Mapping[str, contracts.Table] = {
-    one.name: one
-    for one in (
-        contracts.TAXONOMIES,
-        contracts.ATTENDED_FACTS,
-        contracts.ENTITIES,
-        contracts.ENTITY_MENTIONS,
-        contracts.ASSIGNMENTS,
-        contracts.RELATIONS,
-        contracts.SYNTHESES,
-    )
-}
 
 
 # -- one kind each ---------------------------------------------------------------------------------------------------

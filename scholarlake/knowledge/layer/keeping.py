@@ -141,10 +141,7 @@ def _checked(item: AnyItem, now: AnyItem) -> list[str]:
 
 def _rows(store: Store) -> pl.DataFrame:
     """Kept views lie beside the releases: they are there as soon as they are kept."""
-    name = contracts.KEPT_VIEWS.name
-    if name not in contracts.TABLES:
-        return pl.DataFrame(schema=contracts.KEPT_VIEWS.schema)
-    return store.reader.lake.scan(name).filter(pl.col("collection") == store.collection).collect()
+    return store.reader.lake.scan("kept_views").filter(pl.col("collection") == store.collection).collect()
 
 
 def _near(name: str, names: Sequence[str]) -> str:

@@ -150,7 +150,7 @@ class Store:
         """The registry at work, read again only where it has another version."""
         lake = self.reader.lake
         with self._guard:
-            version = delta.version(lake, "registry") if "registry" in contracts.TABLES else None
+            version = delta.version(lake, "registry")
             if self._working is None or self._working.version != version:
                 working = _registry(None if version is None else lake.scan("registry", version))
                 released = _registry(self.reader.table("registry") if "registry" in self.reader.tables else None)

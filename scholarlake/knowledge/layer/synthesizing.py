@@ -21,6 +21,8 @@ from scholarlake.knowledge.layer.store import Store
 from scholarlake.knowledge.layer.view import BadRequest, PaperRef, Request, View
 from scholarlake.knowledge.numerals import numerals
 from scholarlake.knowledge.objects import Context
+from scholarlake.knowledge.syntheses import objects as proposed
+from scholarlake.knowledge.syntheses.objects import Proposal
 from scholarlake.models.chat import ChatRequest
 from scholarlake.models.chat_model import ChatModel
 from scholarlake.models.prompts import prompt
@@ -63,6 +65,20 @@ class Candidate:
     def account(self) -> str:
         """Its claims, one behind the other."""
         return " ".join(claim.text for claim in self.claims)
+
+    @property
+    def proposal(self) -> Proposal:
+        """What registering takes: the account with what it rests on, without what is only a note."""
+        return Proposal(
+            self.collection,
+            self.kind,
+            self.topic,
+            self.title,
+            tuple(proposed.Claim(one.text, one.cites) for one in self.claims),
+            tuple(proposed.Basis(one.object_id, one.role, one.why) for one in self.basis),
+            self.conditions,
+            method=self.method,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

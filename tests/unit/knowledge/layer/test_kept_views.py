@@ -14,8 +14,10 @@ import pytest
 
 import scholarlake
 from scholarlake.errors import NotFound
+from scholarlake.knowledge import registry
 from scholarlake.knowledge.layer.items import Origin, Standing, TaskItem
 from scholarlake.knowledge.layer.view import BadRequest, View
+from scholarlake.knowledge.registry.build import build_registry
 from scholarlake.lake import contracts, delta
 from scholarlake.lake.home import Lake
 from tests.unit.knowledge.layer.battery import (
@@ -237,6 +239,21 @@ def test_what_a_task_registers_is_found_at_once_by_words_and_by_meaning(lake: La
         assert View.from_dict(view.to_dict()) == view
         assert cooling.select(chain="review-7").ids == (object_id("hypothesis", 8), object_id("synthesis", 7))
         assert cooling.retrieve("vibration", 9, papers=["p1"], layers=[3]).ids == (SYNTHESIS,), "the task wrote of p3"
+
+
+def test_a_candidate_is_registered_by_the_door_of_tasks_and_then_found(lake: Lake) -> None:
+    build_registry(lake, COMMIT)
+    released(lake, "r0002")
+    with scholarlake.open(lake.root) as reader:
+        cooling = reader.knowledge(COLLECTION)
+        made = cooling.synthesize(cooling.get([fact_id(2), fact_id(5)]), "How warm do cells get?")
+        done = registry.register(lake, made.proposal, chain="review-7", stage="draft")
+        found = cooling.retrieve("how warm do cells get", 20, kinds=["synthesis"])
+        item = found[done.object_id]
+    assert item.origin == Origin("review-7", "draft")
+    assert item.kind == "synthesis"
+    assert [one.text for one in item.claims] == [one.text for one in made.claims]
+    assert (item.review, item.standing) == ("unreviewed", Standing(done.asset_id, 1)), "a check of its basis is none of it"
 
 
 def test_what_a_task_made_does_not_push_aside_what_fits_better(lake: Lake) -> None:
