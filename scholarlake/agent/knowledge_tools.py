@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from io import StringIO
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, StringConstraints, ValidationError
+from rich.console import Console
 
+from scholarlake.agent.offer import Operation
 from scholarlake.errors import LakeError, ModelError, ScholarLakeError
 from scholarlake.knowledge.layer import expanding, selecting, shown
 from scholarlake.knowledge.layer.knowledge import ALL_KINDS, MAX_QUERY, Knowledge
 from scholarlake.knowledge.layer.synthesizing import MAX_QUESTION
 from scholarlake.knowledge.layer.view import View
+from scholarlake.knowledge.trace import lines
+from scholarlake.knowledge.trace.tree import Tracer
 from scholarlake.toolbox import schemas
 from scholarlake.toolbox.answers import Value
 from scholarlake.toolbox.arguments import MAX_NAME, Arguments
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 MAX_OBJECTS = 50
 """Objects of one answer, and those that one call begins with."""
 CHAIN, STAGE = "mcp", "tool"
+_LINE = 120  # characters of a line of a trace
 _log = logging.getLogger(__name__)
 
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
@@ -85,6 +90,10 @@ class KnowledgeFacts(_OfCollection):
     paper: _Name = Field(description="The paper, by id or exact title.")
 
 
+class KnowledgeTrace(Arguments):
+    id: _Name = Field(description="Id of an object, in any version that it had.")
+
+
 class CollectionLine(Value):
     """A collection: how much of each kind it holds, and the names of its categories."""
 
@@ -122,6 +131,16 @@ class Compared(Value):
     notes: list[str]
 
 
+class Traced(Value):
+    """What an object says and rests on. text: down to the sentences, within the budget of a reading; rests_on: ids, nearest first."""
+
+    id: str
+    kind: str
+    status: str
+    text: str
+    rests_on: list[str]
+
+
 class ClaimMade(Value):
     text: str
     cites: list[str]
@@ -139,19 +158,7 @@ class Account(Value):
     notes: list[str]
 
 
-@dataclass(frozen=True)
-class KnowledgeTool:
-    """Something that can be called over the layers of a release. call: from arguments to `ok`, with `result` or `error`; it raises
-    nothing."""
-
-    name: str
-    about: str
-    parameters: Mapping[str, Any]
-    results: Mapping[str, Any]
-    call: Callable[[Mapping[str, Any]], dict[str, Any]]
-
-
-def knowledge_tools(reader: ReleaseReader, models: ModelsFile | None = None) -> tuple[KnowledgeTool, ...]:
+def knowledge_tools(reader: ReleaseReader, models: ModelsFile | None = None) -> tuple[Operation, ...]:
     """The tools over a release: none where it has no collection. models: what plays the role synthesizer; by default rules do."""
     if not reader.collections:
         return ()
@@ -226,10 +233,16 @@ def knowledge_tools(reader: ReleaseReader, models: ModelsFile | None = None) -> 
             synthesized,
         ),
         _tool("All facts of one paper, in the order of its text.", KnowledgeFacts, Viewed, stated),
+        _tool(
+            "From an object to the sentences: what it says, what it rests on, whether that was checked, and what became of any of it.",
+            KnowledgeTrace,
+            Traced,
+            lambda asked: _traced(reader, asked.id),
+        ),
     )
 
 
-def _tool(about: str, takes: type[Arguments], gives: type[Value], run: Callable[[Any], Value]) -> KnowledgeTool:
+def _tool(about: str, takes: type[Arguments], gives: type[Value], run: Callable[[Any], Value]) -> Operation:
     name = takes.__name__
 
     def call(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,7 +260,25 @@ def _tool(about: str, takes: type[Arguments], gives: type[Value], run: Callable[
             _log.exception("%s failed", name)
             return _failed(name, "internal", f"{name} failed ({type(fault).__name__})", "go on without this call")
 
-    return KnowledgeTool(name, about, schemas.parameters(takes), schemas.results(gives), call)
+    return Operation(name, about, schemas.parameters(takes), schemas.results(gives), call)
+
+
+def _traced(reader: ReleaseReader, id: str) -> Traced:
+    found = Tracer(reader).trace(id)
+    page = Console(file=StringIO(), width=_LINE, no_color=True, force_terminal=False)
+    with page.capture() as said:
+        page.print(lines.render(found))
+    text = "\n".join(line.rstrip() for line in said.get().splitlines())
+    if len(text) > shown.READ:
+        text = f"{text[: shown.READ].rsplit(chr(10), 1)[0]}\n… cut: {len(text):,} characters in all; trace what it rests on by itself"
+    below, wanted = [], list(found.node.basis)
+    while wanted:
+        node = wanted.pop(0)
+        below.append(node.object.object_id)
+        wanted += node.basis
+    one = found.object
+    ids = list(dict.fromkeys(below))[:MAX_OBJECTS]
+    return Traced(id=one.object_id, kind=one.kind, status=one.status, text=text, rests_on=ids)
 
 
 def _checked(takes: type[Arguments], arguments: Mapping[str, Any]) -> Arguments:

@@ -51,8 +51,11 @@ class Offer:
 
 
 def offer_of(toolbox: Toolbox) -> Offer:
-    """All that a release has to offer: its tools, its papers and its facts."""
-    return Offer(tuple(_operation(toolbox, tool) for tool in TOOLS.values()), _resources(toolbox.reader))
+    """All that a release has to offer: its tools, the operations on its layers of knowledge, its papers and its facts."""
+    from scholarlake.agent.knowledge_tools import knowledge_tools
+
+    tools = [_operation(toolbox, tool) for tool in TOOLS.values()]
+    return Offer((*tools, *knowledge_tools(toolbox.reader, toolbox.models)), _resources(toolbox.reader))
 
 
 def _operation(toolbox: Toolbox, tool: Tool) -> Operation:

@@ -159,7 +159,7 @@ class Toolbox:
 
     def __init__(self, reader: ReleaseReader, models: ModelsFile | None = None) -> None:
         self.reader = reader
-        self._models = models
+        self.models = models
         self._crew: Crew | None = None
         self._asking = threading.Lock()  # a model is asked by one thread at a time
         self._do: dict[str, Callable[[Any], answers.Value]] = {
@@ -217,8 +217,8 @@ class Toolbox:
 
     def _summarize(self, asked: arguments.Summarize) -> answers.Summary:
         with self._asking:
-            if self._models is not None and self._crew is None:
-                self._crew = Crew(self._models, self.reader.lake, Tags("toolbox", run=f"tools of {self.reader.release.name}"))
+            if self.models is not None and self._crew is None:
+                self._crew = Crew(self.models, self.reader.lake, Tags("toolbox", run=f"tools of {self.reader.release.name}"))
             model = self._crew.chat(summary.ROLE) if self._crew is not None else None
             if model is not None:
                 return summary.summarize(asked.content, model)

@@ -10,12 +10,13 @@ import jsonschema
 import pytest
 
 import scholarlake
-from scholarlake.agent.knowledge_tools import MAX_OBJECTS, KnowledgeTool, knowledge_tools
+from scholarlake.agent.knowledge_tools import MAX_OBJECTS, knowledge_tools
+from scholarlake.agent.offer import Operation
 from scholarlake.knowledge.layer import accesses
 from tests.unit.knowledge.layer.battery import COLLECTION, IMMERSION, SYNTHESIS, all_tables, fact_id, made, released
 from tests.unit.toolbox.lakes import small
 
-Tools = dict[str, KnowledgeTool]
+Tools = dict[str, Operation]
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +92,8 @@ def test_answers_are_no_longer_than_a_reading(tools: Tools) -> None:
         ("KnowledgeSynthesize", {"collection": COLLECTION, "ids": ["p1:0"]}, "nothing in the view to rest"),
         ("KnowledgeFacts", {"collection": COLLECTION, "paper": "p9"}, "no paper 'p9'"),
         ("KnowledgeCollections", {"all": True}, "is no argument here"),
+        ("KnowledgeTrace", {"id": "fact-none"}, "fact-none"),
+        ("KnowledgeTrace", {}, "id: is missing"),
     ],
 )
 def test_what_cannot_be_answered_is_an_error_with_advice(tools: Tools, name: str, arguments: dict[str, Any], said: str) -> None:
