@@ -59,7 +59,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     folder = tmp_path_factory.mktemp("world")
     (folder / "collections").mkdir()
     (folder / "collections" / "all.yaml").write_text("title: All\nabout: Everything.\nwhere: {years: {from: 1990}}\n")
-    (folder / "profile.yaml").write_text("shards: 1\nselection: {text: abstract, vectors: corpus}\ncore: {min_total: 0, min_in: 0}\ntraining: {train_batches: 1}\n")
+    (folder / "profile.yaml").write_text(
+        "shards: 1\nselection: {text: abstract, vectors: corpus}\ncore: {min_total: 0, min_in: 0}\ntraining: {train_batches: 1}\n"
+    )
     (folder / "models.yaml").write_text(HASHING)
     return World(folder)
 

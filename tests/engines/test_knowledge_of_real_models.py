@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from pipelines import build as builder
@@ -23,7 +24,7 @@ from tests.engines.real import ON_THE_PROCESSOR, folder_of, needed
 
 pytestmark = [pytest.mark.engines, needed]
 
-ROLES = ("extractor", "verifier", "adjudicator")
+ROLES = ("extractor", "verifier", "adjudicator", "organizer", "synthesizer")
 PAPERS = {
     "p1": ("Sorting lists in place", "We sort lists of numbers without a second list. Accuracy reached 87.3% on 1,234 lists."),
     "p2": ("Stable merging", "We prove that merging two sorted lists is stable. The proof holds for lists of any length."),
@@ -42,7 +43,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Refresh]:
     (folder / "collections").mkdir()
     sorting = {"title": "Sorting", "about": "All.", "where": {"ids": sorted(PAPERS)}}
     (folder / "collections" / "sorting.yaml").write_text(json.dumps(sorting))
-    (folder / "profile.yaml").write_text(json.dumps({"shards": 1, "core": {"min_total": 0, "min_in": 0}, "knowledge": KNOWLEDGE}))
+    (folder / "profile.yaml").write_text(
+        json.dumps({"shards": 1, "core": {"min_total": 0, "min_in": 0}, "knowledge": KNOWLEDGE, "training": {"train_batches": 1}})
+    )
     endpoint = {
         **ON_THE_PROCESSOR.in_process(folder_of("smollm2")),
         "sampling": {"max_tokens": 2_048, "temperature": 0.0},
@@ -88,6 +91,17 @@ def test_nothing_is_supported_but_by_verdicts(built: tuple[Path, Refresh]) -> No
         if verification == "supported":
             assert verdicts["supported"] > 0
             assert all(vote["method"].startswith(("verifier:", "adjudicator:")) for vote in votes)
+
+
+def test_accounts_and_what_they_rest_on_are_registered_or_refused(built: tuple[Path, Refresh]) -> None:
+    lake = Lake.open(built[0] / "lake")
+    facts = set(lake.scan("facts").collect()["fact_id"]) | set(lake.scan("attended_facts").collect()["fact_id"])
+    for basis in lake.scan("assignments").collect()["basis"]:
+        assert set(basis) <= facts
+    assert set(lake.scan("synthesis_rejects").collect()["reason"]) <= set(contracts.SYNTHESIS_FAULTS)
+    assert set(lake.scan("registry").filter(pl.col("kind") == "fact").collect()["object_id"]) == facts
+    taxonomies = lake.scan("taxonomies").select("origin", "method").unique().collect()
+    assert all("organizer:" in method for origin, method in taxonomies.iter_rows() if origin == "prepared" and method != "rules")
 
 
 def test_the_same_again_asks_nothing_and_writes_nothing(built: tuple[Path, Refresh]) -> None:

@@ -16,6 +16,8 @@ from tests.properties.sources import Sources, sequences
 SHARE = float(os.environ.get("SCHOLARLAKE_DAGSTER_SHARE", "0.05"))  # of the sequences that the library is put through
 
 
+COLLECTION = "title: All\nabout: Whatever there is.\nwhere: {years: {from: 1000}}\n"
+
 #: Dagster remembers the first instance that definitions were loaded under, weakly, and must find it alive.
 _ALIVE: list[ExitStack] = []
 
@@ -24,7 +26,16 @@ class MainJob:
     """A lake that is refreshed by the main job."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._places = Places(lake=folder / name, dumps=folder / "dumps", profile=str(folder / "tiny.yaml"), models=folder / "models.yaml")
+        collections = folder / "collections"
+        collections.mkdir(exist_ok=True)
+        (collections / "all.yaml").write_text(COLLECTION)  # one: every stage that is cut by collections runs once
+        self._places = Places(
+            lake=folder / name,
+            dumps=folder / "dumps",
+            profile=str(folder / "tiny.yaml"),
+            models=folder / "models.yaml",
+            collections=collections,
+        )
         kept_open = ExitStack()
         self._instance = kept_open.enter_context(open_instance(folder / name / DAGSTER))
         _ALIVE.append(kept_open)
