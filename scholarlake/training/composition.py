@@ -124,6 +124,9 @@ def _composed(corpus: Corpus, name: str, node: int, answer: Answer, relations: S
         return asked(name, answer.kind, parts, lambda paper: _title(corpus, paper), answer.of)
 
     parts = [proof.part for proof in chosen]
+    hops = max(part.hops for part in parts)
+    if not hops:
+        return "what is said of the seed paper itself is enough: no citation is needed"
     question = said(parts)
     if is_given_away(answer.kind, answer.text, question) or is_given_away("title", title, question):
         return "the question gives its answer away"
@@ -131,7 +134,6 @@ def _composed(corpus: Corpus, name: str, node: int, answer: Answer, relations: S
     for count, proof in enumerate(chosen, 1):
         edit = "described it by" if count == 1 else "added"
         turns.append(Turn(f"{edit} {proof.part.kind}", said(parts[:count]), proof.left))
-    hops = max(part.hops for part in parts)
     return Question(
         name, answer.kind, question, answer.text, str(corpus.papers["paper_id"][node]), tuple(chosen), hops, tuple(turns), answer.chart
     )

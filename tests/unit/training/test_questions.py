@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from scholarlake.lake.home import Lake
 from scholarlake.profile import Training
 from scholarlake.toolbox.charts import sound
 from scholarlake.training import question_invariants as invariants
+from scholarlake.training.composition import compose
 from scholarlake.training.corpus import read_corpus
 from scholarlake.training.questions import build_questions, questions_of
 from scholarlake.training.wording import is_given_away
@@ -226,6 +228,18 @@ def test_a_graph_without_citations_gives_no_question(tmp_path: Path) -> None:
         report = build_questions(lake, batch, TRAINING, COMMIT)
         assert (report.rows, report.summary["made"]) == (0, 0)
         assert invariants.no_question_missing_unsaid(lake, batch).passed
+
+
+def test_a_question_that_needs_no_citation_is_none(tmp_path: Path) -> None:
+    edges = random_edges(30, 90)
+    corpus = read_corpus(asked_lake(tmp_path / "lake", made_up(30), edges))
+    why: Counter[str] = Counter()
+    for name in corpus.papers["paper_id"]:
+        near = [b for a, b in edges if a == name] + [a for a, b in edges if b == name]
+        questions, reasons = compose(corpus, f"s{name}", [name, *near], 5)
+        assert all(question.hops for question in questions)
+        why += reasons
+    assert why["what is said of the seed paper itself is enough: no citation is needed"] > 0
 
 
 def test_a_number_that_a_paper_reports_is_asked_for_unless_it_is_doubted(tmp_path: Path) -> None:
